@@ -6,6 +6,7 @@
 mod audit;
 mod believable;
 pub mod bisect;
+mod command;
 mod compare;
 mod disturbances;
 mod draft;
@@ -23,6 +24,7 @@ mod waterfall;
 
 pub use audit::{Audit, audit, changed_since};
 pub use believable::BELIEVABLE_PERCENT;
+pub use command::{named_params, quoted};
 pub use compare::{
     Apart, BY_CHANCE, Change, Changed, ComparedCases, Comparison, Curves, Difference, DifferingParam, Ended,
     NoSuchPart, Part, PerPrice, Priced, Side, apart, changed, changed_parts, compare, curves, per_price,
@@ -33,7 +35,8 @@ pub use finding::{
     AtOnce, Bisection, CAUSES, CauseRule, Cell, Classes, FactorInteraction, Factors, Flow, Impact, ImpactRow,
     Line, Matrix, RULES, Repeat, Rule, SettingEffect, SettingGain, SettingStudy, SettingWorth, Sign, Slow,
     Step, Suspect, Table, WRONG_EFFECTS, Worth, at_once, bisections, cause_word, cost_findings, explain,
-    factors, findings, impacts, is_of_factors, load_findings, matrices, setting_studies, suspects, tables,
+    factors, fill, fill_all, findings, impacts, is_of_factors, load_findings, loss, matrices,
+    setting_studies, suspects, tables,
 };
 pub use fleet::{fleet_findings, note_counters, note_counters_after};
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};

@@ -37,6 +37,7 @@ pub fn judge(
     let nobody = Profile::default();
     let nodes = Assignment::new(profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
     document.findings.extend(seatrial_analysis::fleet_findings(site, &nodes, &document.results, &settings));
+    seatrial_analysis::fill_all(&mut document.findings, &document.results, site);
     let profile = profile?;
     document.findings.extend(seatrial_analysis::cost_findings(profile, &document.results));
     let demanded = demanded(&document.results);

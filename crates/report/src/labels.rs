@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use seatrial_analysis::named_params;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Params, Subject, Value, node_names};
 
@@ -197,15 +198,6 @@ fn share_one(params: &[(&str, Vec<String>)]) -> Vec<String> {
 fn side(cells: &[String]) -> Side {
     let is_number = |cell: &String| cell.is_empty() || cell.parse::<f64>().is_ok();
     if cells.iter().all(is_number) { Side::Right } else { Side::Left }
-}
-
-/// The parameters of `case` that are not default, as in its id: `kernel=triad`.
-pub fn named_params(case: &CaseRecord) -> Vec<String> {
-    let id = case.case.as_str();
-    let named = id.rfind('[').map_or("", |start| &id[start + 1..]);
-    let named = format!(",{},", named.trim_end_matches(']'));
-    let pairs = case.params.iter().map(|(name, value)| format!("{name}={value}"));
-    pairs.filter(|pair| named.contains(&format!(",{pair},"))).collect()
 }
 
 /// The parameters that are not default and the same in all of `cases`.

@@ -1,11 +1,11 @@
 //! Command lines offered to the user, to resume a run and to repeat a case, quoted for a shell. All such commands are
 //! made here.
 
+use seatrial_analysis::{named_params, quoted};
 use seatrial_model::Cause;
 use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, LauncherChoice, NodeOptions, RunInfo, option_words};
 
-use crate::labels::named_params;
 use crate::words::clean;
 
 /// The command that resumes a run. Its folder keeps the plan, the profile, the reference and the options, so that no
@@ -168,17 +168,6 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
 pub fn line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
     let words: Vec<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();
     clean(&words.join(" "))
-}
-
-/// A word, quoted where a shell would interpret it. A bracket is a glob pattern, about which zsh complains when no
-/// file matches, and `=` at the beginning is the path of a program in zsh.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && !word.starts_with('=') && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

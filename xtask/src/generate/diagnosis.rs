@@ -10,8 +10,8 @@ const HEAD: &str = "\
 <!-- Made by `cargo xtask generate` from the rules of crates/analysis/src/finding/cause/rules and from xtask/src/faults/trials.md. -->
 # Diagnosis
 
-Which node is at fault, and why. A finding that names a node (`slow-node`, `lossy-node`, `culprit`) has the cause at the start of
-its sentence, its id in the field `cause`, and what to do about it. `known-cause` tells the cause of cases of one node that have
+Which node is at fault, and why. A finding that names a node (`slow-node`, `lossy-node`, `culprit`) begins with
+the size of the loss and the cause, has the id of the cause in the field `cause`, and what to do about it. `known-cause` tells the cause of cases of one node that have
 no number.
 
 ## Who
@@ -27,7 +27,9 @@ The first rule that holds for the families of benchmarks in question is the caus
 nothing that refutes it. Signs of a slow node do not explain cases without a number: only their reasons do. Where the cause stays
 open, what to do ends with the causes whose signs were all looked for and are not there. `uniformity` names a setting or a part
 that is not as on the other nodes; if a rule below knows it, the finding has its cause, says what it can slow, and names in
-`evidence` the cases whose flows it limits: their `limited-by-...` is then no warning of its own.
+`evidence` the cases whose flows it limits: their `limited-by-...` is then no warning of its own. If each pair of the node that the
+cause can slow is slower than every other pair, and their median at least 10 % lower, the finding begins with the loss, and
+`evidence` ends with the metric. A difference that no number shows stands last.
 
 | cause | benchmarks | seen | refuted by | in words | who | what to do |
 |---|---|---|---|---|---|---|
@@ -58,8 +60,10 @@ pub fn page(rules: &[CauseRule]) -> File {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         writeln!(text, "| {} |", cells.join(" | ")).expect("a String takes all");
     }
-    text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found; `{route}` is `ip route get` \
-             with the address of the other node.\n\n";
+    text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found; `{nodes}` are \
+             the nodes of its first case, as `-w` takes them; `{route}` is `ip route get` with the address of the other node. \
+             `INTERFACE`, `MOUNTPOINT`, `DISK`, `MEMBER`, `GROUP` and `ADDRESS` are filled in where the case or the inventory \
+             of the node tells them.\n\n";
     text += TRIALS;
     File::new("docs/diagnosis.md", &text)
 }

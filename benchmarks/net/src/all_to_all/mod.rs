@@ -23,7 +23,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "check speed and errors of the interface of the slowest node (`ethtool NAME`, `ethtool -S NAME`)",
+            "check speed and errors of the interface of the slowest node (`ethtool INTERFACE`, `ethtool -S INTERFACE`)",
         ),
         Remedy::new(
             Actor::NetworkTeam,

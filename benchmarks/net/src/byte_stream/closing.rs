@@ -187,7 +187,7 @@ fn small_window(first: &TcpInfo, last: &TcpInfo) -> Option<String> {
         true => "raise the third value of net.ipv4.tcp_rmem on the receiving node",
         false => {
             "the window has room for several segments, so acknowledgements are lost or late: look for what drops small packets \
-             on the way back (`nft list ruleset`, `tc filter show dev DEVICE ingress`, switch port)"
+             on the way back (`nft list ruleset`, `tc filter show dev INTERFACE ingress`, switch port)"
         }
     };
     (taken > 0 && share >= HELD).then(|| {

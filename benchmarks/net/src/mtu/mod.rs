@@ -29,7 +29,7 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(Actor::NetworkTeam, "set the wanted MTU on every switch port of the path"),
-        Remedy::new(Actor::Root, "set the wanted MTU on both interfaces (`ip link set dev NAME mtu N`)"),
+        Remedy::new(Actor::Root, "set the wanted MTU on both interfaces (`ip link set dev INTERFACE mtu N`)"),
     ],
     params: &[
         seatrial_bench::interfaces::INTERFACE,

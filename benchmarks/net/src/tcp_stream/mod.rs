@@ -47,7 +47,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "check speed and errors of both interfaces (`ethtool NAME`, `ethtool -S NAME`), then tcp_rmem and tcp_wmem",
+            "check speed and errors of both interfaces (`ethtool INTERFACE`, `ethtool -S INTERFACE`), then tcp_rmem and tcp_wmem",
         ),
         Remedy::new(
             Actor::NetworkTeam,

@@ -27,7 +27,7 @@ fn route_between(cases: &[&CaseRecord], from: &str, to: &str) -> String {
 /// What to do about a link, which `route` shows.
 fn check_route(route: &str) -> Remedy {
     let action = format!(
-        "check the routes, cables and switch ports that only these two nodes use: {route}, `ethtool -S DEVICE`"
+        "check the routes, cables and switch ports that only these two nodes use: {route}, `ethtool -S INTERFACE`"
     );
     Remedy::of(Actor::NetworkTeam, action)
 }

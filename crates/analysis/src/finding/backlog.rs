@@ -1,11 +1,10 @@
 //! `backlog-drops`: the backlog queue of a CPU was full.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Finding, Severity};
 
-use super::probes::{Seen, seen};
-use super::{Rule, about};
-use crate::number::quantity;
+use super::Rule;
+use super::probes::{self, Seen};
 
 pub(super) const RULE: Rule = Rule {
     kind: "backlog-drops",
@@ -14,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    records.iter().flat_map(|case| seen(case, "softnet").filter_map(|node| of_node(case, &node))).collect()
+    probes::find(records, "softnet", of_node)
 }
 
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
@@ -29,10 +28,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
         "{node} dropped {dropped} packets during the trials because the receive queue of a CPU was full{on}: raise \
          net.core.netdev_max_backlog, or spread the packets over more cores"
     );
-    let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
-    let value = quantity(dropped as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
-    Some(Finding { node: Some(node.to_owned()), ..finding })
+    Some(seen.finding(case, RULE.kind, Severity::Warning, text, dropped))
 }
 
 #[cfg(test)]

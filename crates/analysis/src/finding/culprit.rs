@@ -100,7 +100,7 @@ fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
             };
             let remedy = bad.iter().find_map(|case| case.cause).and_then(|cause| cause.remedy(node));
             let finding = Finding { remedy, ..of_node(node, &bad, text) };
-            confidence::with(finding, confidence::of_partners(partners), "both links to it are", cases)
+            confidence::with_partners(finding, partners, "both links to it are", cases)
         })
     };
     let sides = sides(cases);

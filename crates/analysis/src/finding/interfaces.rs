@@ -58,7 +58,7 @@ const DAMAGED: InterfaceCounterRule = InterfaceCounterRule {
     is_of: is_damaged,
     severity: Severity::Problem,
     remedy: |_| {
-        let action = "check cable, transceivers and the port at the other end: `ethtool -S DEVICE`, `ethtool -m DEVICE`";
+        let action = "check cable, transceivers and the port at the other end: `ethtool -S INTERFACE`, `ethtool -m INTERFACE`";
         Some(Remedy::new(Actor::NetworkTeam, action))
     },
     text: |node, interface, count| {

@@ -1,11 +1,10 @@
 //! `kernel-warnings`: the kernel logged warnings or errors during trials.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Finding, Severity};
 
-use super::probes::{Seen, seen};
-use super::{Rule, about};
-use crate::number::quantity;
+use super::Rule;
+use super::probes::{self, Seen};
 
 pub(super) const RULE: Rule =
     Rule { kind: "kernel-warnings", doc: "The kernel logged warnings or errors during trials.", find };
@@ -14,7 +13,7 @@ pub(super) const RULE: Rule =
 const MOST_QUOTED: usize = 3;
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    records.iter().flat_map(|case| seen(case, "kernel_log").filter_map(|node| of_node(case, &node))).collect()
+    probes::find(records, "kernel_log", of_node)
 }
 
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
@@ -39,10 +38,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
         "the kernel of {node} logged warnings or errors {times} during the trials: {}{more}",
         quotes.join(", ")
     );
-    let finding = Finding::new(RULE.kind, worst, case.subject.clone(), text);
-    let value = quantity(count as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
-    Some(Finding { node: Some(node.to_owned()), ..finding })
+    Some(seen.finding(case, RULE.kind, worst, text, count))
 }
 
 /// A kernel warning seldom concerns what is measured; an error may; anything worse (a machine check, an imminent

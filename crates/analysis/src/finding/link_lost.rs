@@ -23,7 +23,7 @@ const MEMBER: &str = "link_failures ";
 
 const CHECK_LINK: Remedy = Remedy::new(
     Actor::NetworkTeam,
-    "check cable, transceivers and the port at the other end, then what switches interfaces off: `ethtool DEVICE`, `journalctl -k`",
+    "check cable, transceivers and the port at the other end, then what switches interfaces off: `ethtool INTERFACE`, `journalctl -k`",
 );
 
 fn of_case(case: &CaseRecord) -> Vec<Finding> {

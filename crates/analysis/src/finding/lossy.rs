@@ -377,7 +377,9 @@ mod tests {
             found.iter().filter(|finding| finding.severity == Severity::Problem).collect();
         let [finding] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!(finding.kind, "slow-node");
-        assert!(finding.text.starts_with("n3: 1.02 % of the segments are lost in 3 of its 3 pairs; n3 "));
+        let says =
+            "n3 has 20 % of its peers' throughput: 1.02 % of the segments are lost in 3 of its 3 pairs; ";
+        assert!(finding.text.starts_with(says), "{}", finding.text);
         assert_eq!(finding.cause.as_deref(), Some("loss"));
     }
 

@@ -1,11 +1,10 @@
 //! `memory-errors`: errors of the memory during trials.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity};
 
-use super::probes::{Seen, seen};
-use super::{Rule, about};
-use crate::number::quantity;
+use super::Rule;
+use super::probes::{self, Seen};
 
 pub(super) const RULE: Rule = Rule {
     kind: "memory-errors",
@@ -22,7 +21,7 @@ const REPLACE: Remedy = Remedy::new(
 );
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    records.iter().flat_map(|case| seen(case, "edac").filter_map(|node| of_node(case, &node))).collect()
+    probes::find(records, "edac", of_node)
 }
 
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
@@ -46,10 +45,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
          {meaning}",
         named.join(", ")
     );
-    let finding = Finding::new(RULE.kind, severity, case.subject.clone(), text);
-    let value = quantity(all as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), remedy: Some(REPLACE), ..finding });
-    Some(Finding { node: Some(node.to_owned()), ..finding })
+    Some(seen.finding(case, RULE.kind, severity, text, all).with_remedy(REPLACE))
 }
 
 #[cfg(test)]

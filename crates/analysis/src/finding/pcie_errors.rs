@@ -1,11 +1,10 @@
 //! `pcie-errors`: PCI Express errors during trials.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity};
 
-use super::probes::{Seen, seen};
-use super::{Rule, about};
-use crate::number::quantity;
+use super::Rule;
+use super::probes::{self, Seen};
 
 pub(super) const RULE: Rule = Rule {
     kind: "pcie-errors",
@@ -17,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
 const MOST_NAMED: usize = 4;
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    records.iter().flat_map(|case| seen(case, "pcie_aer").filter_map(|node| of_node(case, &node))).collect()
+    probes::find(records, "pcie_aer", of_node)
 }
 
 const RESEAT: Remedy = Remedy::new(
@@ -43,10 +42,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
          faulty one",
         devices(seen)
     );
-    let finding = Finding::new(RULE.kind, severity, case.subject.clone(), text);
-    let value = quantity(all as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), remedy: Some(RESEAT), ..finding });
-    Some(Finding { node: Some(node.to_owned()), ..finding })
+    Some(seen.finding(case, RULE.kind, severity, text, all).with_remedy(RESEAT))
 }
 
 /// ` (0000:3b:00.0, 0000:00:1c.0)`, the devices with most errors first.

@@ -1,7 +1,10 @@
 //! Probe readings over the trials of a case, merged by node.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{NodeReadings, ProbeReading};
+use seatrial_model::{Finding, NodeReadings, ProbeReading, Severity, Unit};
+
+use super::about;
+use crate::number::quantity;
 
 pub(super) struct Seen<'a> {
     pub node: &'a str,
@@ -14,7 +17,34 @@ pub(super) fn seen<'a>(case: &'a CaseRecord, probe: &'static str) -> impl Iterat
     nodes.map(move |(node, reading)| Seen { node, reading, probe })
 }
 
+/// What `of_node` finds in the readings of a probe, case by case.
+pub(super) fn find<'a>(
+    records: impl IntoIterator<Item = &'a CaseRecord>,
+    probe: &'static str,
+    of_node: fn(&CaseRecord, &Seen<'_>) -> Option<Finding>,
+) -> Vec<Finding> {
+    let of_case = |case| seen(case, probe).filter_map(move |node| of_node(case, &node));
+    records.into_iter().flat_map(of_case).collect()
+}
+
 impl Seen<'_> {
+    /// A finding about the node, with what was counted there.
+    pub fn finding(
+        &self,
+        case: &CaseRecord,
+        kind: &str,
+        severity: Severity,
+        text: String,
+        count: u64,
+    ) -> Finding {
+        let finding = Finding {
+            value: quantity(count as f64, Unit::Count),
+            evidence: self.evidence(),
+            ..Finding::new(kind, severity, case.subject.clone(), text)
+        };
+        Finding { node: Some(self.node.to_owned()), ..about(case, finding) }
+    }
+
     /// The increase of a counter; 0 when the counter is absent.
     pub fn count(&self, name: &str) -> u64 {
         self.reading.counts.get(name).copied().unwrap_or(0)

@@ -1,11 +1,10 @@
 //! `sctp-timeouts`: SCTP waited for its retransmission timer.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Finding, Severity};
 
-use super::probes::{Seen, seen};
-use super::{Rule, about};
-use crate::number::quantity;
+use super::Rule;
+use super::probes::{self, Seen};
 
 pub(super) const RULE: Rule = Rule {
     kind: "sctp-timeouts",
@@ -15,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
     let of_sctp = records.iter().filter(|case| case.params.text("protocol") == Ok("sctp"));
-    of_sctp.flat_map(|case| seen(case, "snmp").filter_map(|node| of_node(case, &node))).collect()
+    probes::find(of_sctp, "snmp", of_node)
 }
 
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
@@ -29,10 +28,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
          net.sctp.rto_min, usually 1 s, without data: the path or a full receive buffer dropped the packets; raise \
          net.core.rmem_max and -p buffer="
     );
-    let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
-    let value = quantity(timeouts as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
-    Some(Finding { node: Some(node.to_owned()), ..finding })
+    Some(seen.finding(case, RULE.kind, Severity::Warning, text, timeouts))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn of_pairs(records: &[CaseRecord], node: &str, shaper: &Shaper, cause: &str) ->
         if rates.len() == 1 { "1 case comes".to_owned() } else { format!("{} cases come", rates.len()) };
     let rates = Sorted::new(&rates).ok()?;
     let text = format!("{cause}, and {count} that far: {} Gbit/s", significant(rates.median()));
-    let action = format!("if the shaper is unwanted, `tc qdisc del dev {} root`", shaper.nic);
+    let action = format!("if this limit is unwanted, on {node}: `tc qdisc del dev {} root`", shaper.nic);
     let finding = Finding::new(KIND, Severity::Warning, Subject::node(), text);
     Some(Finding { node: Some(node.to_owned()), ..finding }.with_remedy(Remedy::of(Actor::Root, action)))
 }

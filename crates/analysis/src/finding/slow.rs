@@ -7,6 +7,7 @@ use super::Rule;
 use super::address;
 use super::confidence;
 use super::group_faults;
+use super::loss::beside_peers;
 use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::number::{in_unit, quantity, significant};
@@ -58,27 +59,23 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
         let finding = |slow: &Slow| {
             let node = &matrix.nodes[slow.nodes[0]];
             let (how, but) = match slow.side {
-                SlowSide::Both => ("is slow with its partners", String::new()),
-                SlowSide::Sends => {
-                    ("sends slowly to its partners", format!("; {node} receives as fast as the others"))
-                }
-                SlowSide::Receives => {
-                    ("receives slowly from its partners", format!("; {node} sends as fast as the others"))
-                }
+                SlowSide::Both => ("has", String::new()),
+                SlowSide::Sends => ("sends at", format!("; {node} receives as fast as the others")),
+                SlowSide::Receives => ("receives at", format!("; {node} sends as fast as the others")),
             };
             let text = format!(
-                "{node} {how}: {} {}, median over {} of them, {}{but}",
-                matrix.metric,
+                "{node} {how} {}: {} is the median over {} partners, {} that of all nodes{but}",
+                beside_peers(percent(slow), &matrix.metric),
                 in_unit(slow.value, matrix.unit),
                 slow.partners,
-                against(slow, "all nodes"),
+                in_unit(slow.median, matrix.unit),
             );
             let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
             let finding = Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) };
             let cases: Vec<&CaseRecord> = records.iter().filter(|case| is_of(case, matrix)).collect();
             confidence::with(
                 finding,
-                confidence::of_margin(slow.margin),
+                confidence::of_trials(slow.margin, &cases),
                 "the noise of all nodes is the cause",
                 &cases,
             )
@@ -190,8 +187,7 @@ mod tests {
         assert_eq!(finding.node.as_deref(), Some("n3"));
         assert!(
             finding.text.starts_with(
-                "n3 is slow with its partners: throughput 85 GB/s, median over 3 of them, 15 % below the median 100 of \
-                 all nodes"
+                "n3 has 85 % of its peers' throughput: 85 GB/s is the median over 3 partners, 100 GB/s that of all nodes"
             ),
             "{}",
             finding.text

@@ -1,11 +1,10 @@
 //! `throttled`: the CPU lowered its clock frequency because of heat.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity};
 
-use super::probes::{Seen, seen};
-use super::{Rule, about};
-use crate::number::quantity;
+use super::Rule;
+use super::probes::{self, Seen};
 
 pub(super) const RULE: Rule = Rule {
     kind: "throttled",
@@ -14,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    records.iter().flat_map(|case| seen(case, "throttle").filter_map(|node| of_node(case, &node))).collect()
+    probes::find(records, "throttle", of_node)
 }
 
 const COOL: Remedy =
@@ -34,10 +33,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
         "the CPUs of {node} lowered their clock because of heat during the trials (cores {cores} times, \
          packages {packages} times{lasted}), which lowers the numbers"
     );
-    let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
-    let value = quantity(times as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), remedy: Some(COOL), ..finding });
-    Some(Finding { node: Some(node.to_owned()), ..finding })
+    Some(seen.finding(case, RULE.kind, Severity::Warning, text, times).with_remedy(COOL))
 }
 
 #[cfg(test)]

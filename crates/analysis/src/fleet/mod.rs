@@ -23,6 +23,8 @@ pub(crate) use attributes::{attributes, command, setting_name};
 pub(crate) use class::alike;
 use class::classes;
 pub use errors_grew::{note_counters, note_counters_after};
+pub(crate) use outlier::KIND as OUTLIER;
+pub(crate) use uniformity::KIND as UNIFORMITY;
 
 pub fn fleet_findings(
     site: &Site,

@@ -14,12 +14,13 @@ use seatrial_stats::{Modes, modes};
 
 use super::class::Class;
 use crate::finding::confidence;
+use crate::finding::loss::beside_peers;
 use crate::finding::matrix::{APART, allowed_of_few, distance, shortfall};
 use crate::judge::disturbed::disturbed_by;
 use crate::number::{in_unit, quantity, significant};
 use crate::same::{class_of, is_same_question};
 
-pub(super) const KIND: &str = "outlier";
+pub(crate) const KIND: &str = "outlier";
 
 /// Smallest distance between two clusters of values, and between intervals, in percent.
 const FLOOR_PERCENT: f64 = 3.0;
@@ -118,20 +119,18 @@ fn is_below_all(row: &Row<'_>, case: &CaseRecord) -> bool {
 /// Without a `margin`, a finding that has no confidence yet: chance may explain it, unless a cause is seen on the node.
 fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, median: f64, margin: Option<f64>) -> Finding {
     let percent = 100.0 * (value - median) / median.abs();
-    let side = if value < median { "below" } else { "above" };
     let node = case.nodes.first().cloned().unwrap_or_default();
     let how = match margin {
         Some(margin) => format!("{} times what chance explains", significant(margin)),
         None => "and its interval lies apart from those of all others".to_owned(),
     };
     let text = format!(
-        "{} of {node} is {}, {} % {side} the median {} of {} nodes like it, {how}: look for what \
-         differs there, and measure it again together with a good node",
-        row.metric,
+        "{node} has {}: {}, the median of {} nodes like it is {}, {how}; look for what differs there, and measure it again \
+         together with a good node",
+        beside_peers(percent, row.metric),
         in_unit(value, row.unit),
-        significant(percent.abs()),
-        in_unit(median, row.unit),
         row.cases.len(),
+        in_unit(median, row.unit),
     );
     let gain = Some(median / value).filter(|factor| factor.is_finite() && *factor > 0.0).and_then(|factor| {
         Some(Gain { factor, to: quantity(median, row.unit)?, cases: vec![case.case.to_string()] })
@@ -146,7 +145,12 @@ fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, median: f64, margin: Op
     };
     let Some(margin) = margin else { return finding };
     let cases: Vec<&CaseRecord> = row.cases.iter().map(|(case, _)| *case).collect();
-    confidence::with(finding, confidence::of_margin(margin), "the noise of all nodes is the cause", &cases)
+    confidence::with(
+        finding,
+        confidence::of_trials(margin, &cases),
+        "the noise of all nodes is the cause",
+        &cases,
+    )
 }
 
 fn two_sorts(row: &Row<'_>, low: (usize, f64), high: (usize, f64)) -> Finding {

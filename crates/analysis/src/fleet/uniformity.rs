@@ -4,17 +4,23 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Subject, Unit};
+use seatrial_stats::Sorted;
 
 use super::attributes::{attributes, command};
 use super::class::Class;
-use crate::finding::matrix::SlowSide;
+use crate::finding::loss::beside_peers;
+use crate::finding::matrix::{SlowSide, shortfall};
 use crate::finding::{CauseRule, cause_of_difference};
+use crate::number::quantity;
 
-const KIND: &str = "uniformity";
+pub(crate) const KIND: &str = "uniformity";
 
 /// Attributes named in one finding; more are counted.
 const MOST_NAMED: usize = 6;
+
+/// Least difference, as a logarithm, between the numbers of a node and those of the others that is told.
+const LEAST: f64 = 0.1;
 
 /// One finding per node that differs from the majority, and one per attribute without a majority.
 pub(super) fn find(
@@ -83,7 +89,9 @@ fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
     let causes = || odd.iter().filter_map(|odd| odd.cause);
     let followed = causes().map(|rule| (rule, followers(rule, node, records)));
     let told = followed.max_by_key(|(_, cases)| cases.len()).filter(|(_, cases)| !cases.is_empty());
-    let cause = told.as_ref().map(|(rule, _)| *rule).or_else(|| causes().next());
+    let lowered = causes().find_map(|rule| Some((rule, lowered(rule, node, records)?)));
+    let cause = lowered.as_ref().map(|(rule, _)| *rule);
+    let cause = cause.or(told.as_ref().map(|(rule, _)| *rule)).or_else(|| causes().next());
     text += &cause.map_or(String::new(), |rule| format!("; this can slow {}", slowed(rule, node)));
     let evidence = told.map_or(Vec::new(), |(_, cases)| cases);
     if !evidence.is_empty() {
@@ -91,7 +99,16 @@ fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
             if evidence.len() == 1 { "1 case".to_owned() } else { format!("{} cases", evidence.len()) };
         text += &format!("; what limits the flows of {cases} of this run follows from it");
     }
-    let finding = Finding::new(KIND, Severity::Warning, Subject::node(), format!("{node}: {text}"));
+    let evidence = evidence.into_iter().chain(lowered.iter().map(|(_, (metric, _))| (*metric).to_owned()));
+    let evidence = evidence.collect();
+    let (value, text) = match lowered {
+        Some((_, (metric, percent))) => (
+            quantity(percent, Unit::Percent),
+            format!("{node} has {}: {text}", beside_peers(percent, metric)),
+        ),
+        None => (None, format!("{node}: {text}")),
+    };
+    let finding = Finding { value, ..Finding::new(KIND, Severity::Warning, Subject::node(), text) };
     let remedy = match odd.iter().find_map(|odd| odd.command.as_ref()) {
         Some(command) => Remedy::of(Actor::Root, format!("make {node} like its peers: `{command}`")),
         None => {
@@ -120,6 +137,31 @@ fn followers(rule: &CauseRule, node: &str, records: &[CaseRecord]) -> Vec<String
     let own = records.iter().filter(|case| rule.side.has_node(node, &case.nodes));
     let follows = |case: &&CaseRecord| case.findings.iter().any(|finding| rule.explains(&finding.kind));
     own.filter(follows).map(|case| case.case.to_string()).collect()
+}
+
+/// The metric of the pairs that the cause can slow, and how far it is from that of the other pairs, in percent: where each pair of
+/// the node is worse than each other pair of the question.
+fn lowered<'a>(rule: &CauseRule, node: &str, records: &'a [CaseRecord]) -> Option<(&'a str, f64)> {
+    let measured = |case: &'a CaseRecord| Some((case, case.headline()?)).filter(|_| case.nodes.len() == 2);
+    let mut groups: BTreeMap<(&str, &str), [Vec<f64>; 2]> = BTreeMap::new();
+    let mut better = BTreeMap::new();
+    for (case, (metric, headline)) in
+        records.iter().filter_map(measured).filter(|(case, _)| rule.is_of(&case.bench))
+    {
+        let is_own = rule.side.has_node(node, &case.nodes);
+        groups.entry((&case.group, metric)).or_default()[usize::from(!is_own)].push(headline.median);
+        better.insert(metric, headline.better);
+    }
+    groups.into_iter().find_map(|((_, metric), [own, others])| {
+        let better = *better.get(metric)?;
+        let is_worse = |own: &f64| others.iter().all(|other| shortfall(better, *own, *other) > 0.0);
+        let [usual, value] = [Sorted::new(&others).ok()?.median(), Sorted::new(&own).ok()?.median()];
+        (own.len() > 1
+            && others.len() > 1
+            && own.iter().all(is_worse)
+            && shortfall(better, value, usual) > LEAST)
+            .then(|| (metric, 100.0 * (value - usual) / usual.abs()))
+    })
 }
 
 fn split(name: &str, by_value: &BTreeMap<&str, Vec<&str>>) -> Finding {
@@ -249,6 +291,46 @@ mod tests {
         assert!(small.text.ends_with(says), "{}", small.text);
         let large = told("4 KiB, 16 KiB, 8 MiB");
         assert_eq!((large.cause, large.evidence.len()), (None, 0), "a larger buffer slows nothing");
+    }
+
+    #[test]
+    fn what_the_pairs_of_the_node_lack_is_told_first_where_every_one_is_slower_than_every_other() {
+        let buffer = |name: &str, value: &str| {
+            let mut node = node(name, 8, "performance");
+            node.settings[0].setting = "net.ipv4.tcp_rmem".to_owned();
+            node.settings[0].present = Present::Value(Value::from(value));
+            node
+        };
+        let told = |rate: fn(u32, u32) -> f64| {
+            let of = |from: u32, to: u32| {
+                let mut case = crate::judge::fixture::case(&format!("n{from}"), &format!("n{from}->n{to}"));
+                case.nodes.push(format!("n{to}"));
+                case.bench = "net.tcp_stream".to_owned();
+                let (rate, no_limit) = (rate(from, to), crate::judge::fixture::no_limit());
+                let metric = crate::judge::fixture::metric(rate, (0.1 * rate, 2.0 * rate), no_limit);
+                case.metrics.insert("throughput".to_owned(), metric);
+                case
+            };
+            let pairs =
+                (1..=3).flat_map(|from| (1..=3).map(move |to| (from, to))).filter(|(from, to)| from != to);
+            let records: Vec<CaseRecord> = pairs.map(|(from, to)| of(from, to)).collect();
+            let usual = "4 KiB, 128 KiB, 32 MiB";
+            let nodes = [buffer("n1", usual), buffer("n2", usual), buffer("n3", "4 KiB, 8 KiB, 16 KiB")];
+            find(&Class { nodes: nodes.iter().collect() }, &records, &[]).remove(0)
+        };
+        let slow = told(|_, to| if to == 3 { 2.0 } else { 16.0 });
+        assert!(
+            slow.text.starts_with("n3 has 12 % of its peers' throughput: net.ipv4.tcp_rmem is"),
+            "{}",
+            slow.text
+        );
+        assert_eq!(crate::loss(&slow).as_deref(), Some("12 % of its peers' throughput"));
+        for harmless in [told(|_, _| 16.0), told(|from, to| if to == 3 && from == 1 { 2.0 } else { 16.0 })] {
+            assert!(harmless.text.starts_with("n3: net.ipv4.tcp_rmem is"), "{}", harmless.text);
+            assert_eq!((crate::loss(&harmless), harmless.evidence.len()), (None, 0));
+        }
+        let sending = told(|from, _| if from == 3 { 2.0 } else { 16.0 });
+        assert_eq!(crate::loss(&sending), None, "a receive buffer slows what the node receives");
     }
 
     #[test]

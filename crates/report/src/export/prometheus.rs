@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
-use seatrial_analysis::Assignment;
+use seatrial_analysis::{Assignment, named_params};
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{node_names, Dimension, Outcome, Unit, Verdict, VerdictRecord};
@@ -21,7 +21,6 @@ use seatrial_model::{node_names, Dimension, Outcome, Unit, Verdict, VerdictRecor
 use super::columns::{ExportRow, Source, called, rows};
 use super::{About, Export, Material, judged, nodes_of};
 use crate::view::cases::by_id;
-use crate::labels::named_params;
 
 /// Gauges for the textfile collector.
 pub struct Prometheus;

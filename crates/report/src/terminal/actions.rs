@@ -1,7 +1,8 @@
 //! What to act on, the worst first: the problem, and what to do.
 
-use seatrial_model::Verdict;
+use seatrial_model::profile::fold;
 use seatrial_model::record::Document;
+use seatrial_model::{Actor, Remedy, Verdict};
 
 use crate::grid;
 use crate::ink::Ink;
@@ -30,7 +31,7 @@ pub fn block(document: &Document, all: &[Action<'_>], most: usize, lines: usize,
                 format!(
                     "{}\n{}",
                     cut_clauses(&what, lines.saturating_mul(line)),
-                    clean_lines(&remedy.to_string())
+                    clean_lines(&to_do(action, remedy, is_fleet(document)))
                 )
             }
             None => cut_clauses(&what, lines.max(UNCUT).saturating_mul(line)),
@@ -49,9 +50,28 @@ pub fn block(document: &Document, all: &[Action<'_>], most: usize, lines: usize,
 fn said(action: &Action<'_>, is_fleet: bool) -> String {
     match action.nodes.as_slice() {
         [] => action.what.clone(),
-        nodes if !is_fleet || nodes.iter().all(|node| action.what.contains(node)) => action.what.clone(),
+        nodes if !is_fleet || names_all(&action.what, nodes) => action.what.clone(),
         nodes => format!("{}: {}", set_of(nodes, LONGEST_SET), action.what),
     }
+}
+
+/// What to do, and who does it; in a fleet also where, unless the action says so.
+fn to_do(action: &Action<'_>, remedy: &Remedy, is_fleet: bool) -> String {
+    match action.nodes.as_slice() {
+        nodes if !is_fleet || names_all(&remedy.action, nodes) => remedy.to_string(),
+        nodes => {
+            let place = if remedy.actor == Actor::Root { "on" } else { "for" };
+            let nodes = set_of(nodes, LONGEST_SET);
+            format!("do ({}, {place} {nodes}): {}", remedy.actor.words(), remedy.action)
+        }
+    }
+}
+
+/// Whether `text` has the names of all nodes as words, or folded into one.
+fn names_all(text: &str, nodes: &[&str]) -> bool {
+    let is_other = |sign: char| !(sign.is_alphanumeric() || "-_.".contains(sign));
+    let has = |node: &&str| text.split(is_other).any(|word| word.trim_end_matches('.') == *node);
+    nodes.iter().all(has) || nodes.len() > 1 && text.contains(&fold(nodes))
 }
 
 /// `the worst: memory-copy on n[13,41]`, else the warnings; `None` if nothing is to be done.

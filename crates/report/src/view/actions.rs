@@ -8,7 +8,7 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
-use super::findings::{Found, OF_RUN, found};
+use super::findings::{Found, OF_RUN, found, is_harmless, is_told_by_problem};
 use super::nodes::{culprits, is_of_culprit, shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use super::values::{measured, share_of_limit, value_of};
@@ -136,21 +136,25 @@ fn follows(document: &Document, found: &Found<'_>) -> bool {
 }
 
 /// As [`actions`], followed by the warnings, one for each kind: first those that name a node, then how quiet the machine was, then
-/// what was seen in single cases.
+/// what was seen in single cases, then differences between nodes that no number shows.
 pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
     let mut all = actions(document, abouts);
     let is_other = |found: &Found<'_>| {
         found.finding.severity == Severity::Warning
             && !OF_RUN.contains(&found.finding.kind.as_str())
             && !follows(document, found)
+            && !is_told_by_problem(document, found.finding)
     };
     let warnings: Vec<Found<'_>> = found(document).into_iter().filter(is_other).collect();
+    let (harmless, warnings): (Vec<_>, Vec<_>) =
+        warnings.into_iter().partition(|found| is_harmless(found.finding));
     let kinds = groups(warnings, |found| found.finding.kind.clone());
     let is_of_node =
         |group: &&Vec<Found<'_>>| group[0].finding.case.is_none() && group[0].finding.node.is_some();
     all.extend(kinds.iter().filter(is_of_node).map(|group| of_kind(group)));
     all.extend(disturbed(document));
     all.extend(kinds.iter().filter(|group| !is_of_node(group)).map(|group| of_kind(group)));
+    all.extend((!harmless.is_empty()).then(|| of_kind(&harmless)));
     all
 }
 

@@ -94,6 +94,22 @@ pub const OF_RUN: [&str; 2] = ["disturbed", "did-not-converge"];
 /// Kinds of which each flow has its own text, while many have the same limit.
 const OF_FLOWS: &str = "limited-by-";
 
+/// The kind of a finding about a node that is not like the others.
+const UNLIKE: &str = "uniformity";
+
+/// Whether a node is not like the others, and no number of the run shows it.
+pub fn is_harmless(finding: &Finding) -> bool {
+    finding.kind == UNLIKE && finding.evidence.is_empty()
+}
+
+/// Whether a node is not like the others, and a problem of the node has the same cause.
+pub fn is_told_by_problem(document: &Document, finding: &Finding) -> bool {
+    let is_it = |other: &Finding| {
+        other.severity == Severity::Problem && other.node == finding.node && other.cause == finding.cause
+    };
+    finding.kind == UNLIKE && finding.cause.is_some() && document.findings.iter().any(is_it)
+}
+
 /// The same with one finding for each kind in [`OF_RUN`], and for each limit of flows; the others are at their cases.
 pub fn by_cause(found: Vec<Found<'_>>) -> Vec<Found<'_>> {
     let mut kept: Vec<Found<'_>> = Vec::new();

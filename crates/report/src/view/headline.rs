@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use seatrial_analysis::{CAUSES, cause_word};
+use seatrial_analysis::{CAUSES, cause_word, loss};
 use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Finding, Outcome, Severity, Subject, Verdict, VerdictRecord};
@@ -11,7 +11,7 @@ use seatrial_model::{Finding, Outcome, Severity, Subject, Verdict, VerdictRecord
 use super::cases::by_id;
 use super::criteria::{Criterion, Places, criteria};
 use super::findings::{self, Found};
-use super::nodes::{is_fleet, summaries, unjudged, with_verdict};
+use super::nodes::{culprits, is_fleet, is_of_culprit, summaries, unjudged, with_verdict};
 use crate::labels::named;
 use crate::words::{count, counted, set_of, span};
 
@@ -33,10 +33,13 @@ pub fn said(document: &Document) -> String {
     let found = findings::found(document);
     let Some(first) = at_fault(document, &found) else {
         let without = document.verdict.is_none().then(|| without_numbers(document)).flatten();
-        return match without {
+        let whole = match without {
             Some(who) => format!("{who}; {text}"),
             None => text,
         };
+        let unlike = unlike(document).map(|unlike| format!("{whole}; {unlike}"));
+        let is_short = |unlike: &String| document.verdict.is_none() || fits(unlike);
+        return unlike.filter(is_short).unwrap_or(whole);
     };
     let why = why(document, first);
     let problems = found.iter().filter(|found| found.finding.severity == Severity::Problem).count();
@@ -46,7 +49,7 @@ pub fn said(document: &Document) -> String {
         None => format!("{why}; {text}{more}"),
     };
     match document.verdict {
-        Some(_) if whole.chars().count() > MOST_CHARACTERS => {
+        Some(_) if !fits(&whole) => {
             format!("{text}; {}", count(problems.max(1), if problems > 0 { "problem" } else { "warning" }))
         }
         _ => whole,
@@ -58,12 +61,27 @@ fn at_fault<'a>(document: &Document, found: &[Found<'a>]) -> Option<&'a Finding>
     let is_it = |finding: &&Finding| match finding.severity {
         Severity::Problem => true,
         Severity::Warning if findings::OF_RUN.contains(&finding.kind.as_str()) => false,
+        Severity::Warning if findings::is_harmless(finding) => false,
         Severity::Warning => finding.cause.is_some() || (is_fleet(document) && finding.node.is_some()),
         Severity::Info => false,
     };
     let rank =
         |finding: &&Finding| (Reverse(finding.severity), finding.case.is_some(), finding.cause.is_none());
     found.iter().map(|found| found.finding).filter(is_it).min_by_key(rank)
+}
+
+fn fits(text: &str) -> bool {
+    text.chars().count() <= MOST_CHARACTERS
+}
+
+/// `n[2,4] differ from their peers, without a measurable loss`.
+fn unlike(document: &Document) -> Option<String> {
+    let unlike = document.findings.iter().filter(|finding| findings::is_harmless(finding));
+    let nodes: BTreeSet<&str> = unlike.filter_map(|finding| finding.node.as_deref()).collect();
+    let nodes: Vec<&str> = nodes.into_iter().collect();
+    let differ = if nodes.len() == 1 { "differs from its" } else { "differ from their" };
+    (!nodes.is_empty())
+        .then(|| format!("{} {differ} peers, without a measurable loss", set_of(&nodes, LONGEST_SET)))
 }
 
 /// `n3 could not be measured (denied)`: the nodes whose own cases have no numbers, unless they are more than those that have some.
@@ -86,16 +104,24 @@ fn without_numbers(document: &Document) -> Option<String> {
     Some(format!("{nodes} {what}{}", why.unwrap_or_default()))
 }
 
-/// `n3: small send buffer`: the node, else what it is about, and the cause, else the kind.
+/// `n3 has 12 % of its peers' throughput: small send buffer`, `n3: packet loss`: the node, else what it is about, how much it loses,
+/// and the cause, else the kind.
 fn why(document: &Document, finding: &Finding) -> String {
     let rule = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id) && !rule.seen.is_empty());
     let why = match (rule, finding.kind.as_str()) {
-        (Some(rule), _) => rule.words(),
+        (Some(rule), _) => rule.title.to_owned(),
         (None, "culprit") => "at fault".to_owned(),
         (None, "uniformity") => "not like its peers".to_owned(),
         (None, kind) => kind.replace('-', " "),
     };
     match &finding.node {
+        Some(node)
+            if is_fleet(document)
+                && let Some(loss) = loss(finding) =>
+        {
+            let why = rule.map_or(String::new(), |rule| format!(": {}", rule.title));
+            format!("{node} has {loss}{why}")
+        }
         Some(node) if is_fleet(document) => format!("{node}: {why}"),
         None if finding.subject != Subject::node() => format!("{}: {why}", finding.subject),
         _ => why,
@@ -298,11 +324,20 @@ fn measured(document: &Document) -> String {
         (Outcome::Unmeasured, "could not be measured"),
         (Outcome::Skipped, "skipped"),
     ];
-    counted(
+    let told = counted(
         all,
         if all == 1 { "case" } else { "cases" },
         outcomes.map(|(outcome, phrase)| (number(outcome), phrase)),
-    )
+    );
+    told + &culprit_of_all(document).map_or(String::new(), |node| format!(", all with {node}"))
+}
+
+/// The node at fault for every case that was not measured, where they are several.
+fn culprit_of_all(document: &Document) -> Option<&str> {
+    let culprits = culprits(document);
+    let node = culprits.first().copied().filter(|_| culprits.len() == 1)?;
+    let open: Vec<_> = document.results.iter().filter(|case| case.outcome != Outcome::Measured).collect();
+    (open.len() > 1 && open.iter().all(|case| is_of_culprit(case, &culprits))).then_some(node)
 }
 
 pub fn took(run: &RunInfo) -> Result<String, String> {

@@ -268,11 +268,11 @@ pub fn shortfall(record: &VerdictRecord) -> i64 {
     }
 }
 
-/// `20 nodes: 1 fail, 1 not reached, 18 pass`.
+/// `20 nodes: 1 fail, 1 not reached, 18 pass`. Without verdicts a node with a problem counts as that alone.
 pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     let is_judged = !document.verdicts.is_empty();
     let mut numbers: BTreeMap<(Reverse<Option<Verdict>>, bool), usize> = BTreeMap::new();
-    for summary in summaries {
+    for summary in summaries.iter().filter(|summary| is_judged || !summary.has_problem) {
         *numbers.entry((Reverse(summary.verdict), summary.is_unreached())).or_default() += 1;
     }
     let word = |verdict: Option<Verdict>, is_unreached: bool| match verdict {
@@ -286,7 +286,10 @@ pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
         .map(|((verdict, is_unreached), number)| format!("{number} {}", word(verdict.0, *is_unreached)));
     let problems = summaries.iter().filter(|summary| summary.has_problem).count();
     let problems = (problems > 0).then(|| format!("{problems} with a problem"));
-    format!("{}: {}", count(summaries.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
+    let mut told: Vec<String> = told.collect();
+    let at = if is_judged { told.len() } else { 0 };
+    problems.into_iter().for_each(|problems| told.insert(at, problems));
+    format!("{}: {}", count(summaries.len(), "node"), told.join(", "))
 }
 
 /// A row for each of `nodes`, with their `roles`.

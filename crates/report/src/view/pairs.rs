@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use seatrial_analysis::{AtOnce, Classes, Matrix as Pairs, Step};
+use seatrial_analysis::{AtOnce, Classes, Matrix as Pairs, Step, named_params};
 use seatrial_model::Better;
 use seatrial_model::record::CaseRecord;
 use seatrial_stats::Sorted;
 
 use super::matrix::{Matrix, MatrixValue};
 use super::table::{Builder, Cell, Column, Table};
-use crate::labels::named_params;
 use crate::number::{decimals, plain, plus_minus, signed_percent};
 use crate::words::{count, in_unit, quantity};
 

@@ -289,10 +289,25 @@ impl Part<'_> {
 
     fn measured(&self) -> Cell {
         let Some(metric) = self.worst.metric() else { return Cell::default() };
-        // No rate or time is below zero: an interval that would reach there says nothing.
-        let interval = metric.ci95.filter(|(low, high)| high - low < 2.0 * metric.median.abs());
-        let width = interval.map(|interval| half_width(metric.median, interval));
-        Cell::from(quantity(metric.median, metric.unit)).remark(width.unwrap_or_default())
+        Cell::from(quantity(metric.median, metric.unit)).remark(self.width().unwrap_or_default())
+    }
+
+    /// `±94%`. No rate or time is below zero: an interval that would reach there says nothing.
+    fn width(&self) -> Option<String> {
+        let metric = self.worst.metric()?;
+        let interval = metric.ci95.filter(|(low, high)| high - low < 2.0 * metric.median.abs())?;
+        Some(half_width(metric.median, interval))
+    }
+
+    /// What a width that is more than was asked for says.
+    fn width_in_words(&self) -> Option<String> {
+        let trials = self.worst.metric().filter(|metric| !metric.converged)?.trials;
+        let width = self.width().filter(|width| !width.is_empty())?;
+        Some(format!(
+            "{width} is half of the 95 % interval of {}, wider than asked for (did-not-converge): smaller differences say \
+             nothing, more trials narrow it",
+            count(usize::try_from(trials).unwrap_or(usize::MAX), "trial")
+        ))
     }
 
     /// `███████░░░   71%`, or the number alone.
@@ -344,6 +359,7 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
         .column(Column::words("of limit").unbroken(), |part| part.share(extent).unwrap_or_default())
         .about(|part, row| row.tone = part.tone())
         .finish();
+    table.remarks.extend(parts.iter().find_map(Part::width_in_words).filter(|_| is_fleet));
     let limits: BTreeSet<Option<String>> = parts.iter().map(Part::limit).collect();
     if let (false, [Some(limit)]) = (has_limit, limits.iter().collect::<Vec<_>>().as_slice()) {
         let formulas: BTreeSet<Option<&str>> =

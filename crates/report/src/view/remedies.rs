@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use seatrial_analysis::fill;
 use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{About, Cause, Remedy, Severity, Verdict, VerdictRecord};
@@ -58,13 +59,10 @@ impl<'a> Remedies<'a> {
         found.finding.remedy.as_ref()
     }
 
-    /// The first check of the benchmark of `case`, with the PCI address of its device for the word `ADDRESS`.
+    /// The first check of the benchmark of `case`, with what the case tells of its devices.
     fn check(&self, case: &CaseRecord) -> Option<Remedy> {
         let remedy = self.abouts.iter().find(|about| about.id == case.bench)?.checks.first()?;
-        Some(match case.key.as_deref().and_then(|key| key.strip_prefix("pci:")) {
-            Some(address) => Remedy::of(remedy.actor, remedy.action.replace("ADDRESS", address)),
-            None => remedy.clone(),
-        })
+        Some(fill(remedy, case))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the first lines say of who is at fault, of sound nodes beside one at fault, and of what follows from a cause.
 
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Actor, Cause, Finding, Outcome, Remedy, Severity, Subject, Verdict};
+use seatrial_model::{Actor, Cause, Finding, Outcome, Quantity, Remedy, Severity, Subject, Unit, Verdict};
 use seatrial_report::TextStyle;
 use seatrial_report::terminal::{TerminalContext, render};
 
@@ -45,15 +45,61 @@ fn the_first_line_says_who_and_why_of_warnings_too_and_of_the_worst_first() {
     assert_eq!(first(Vec::new()), "12 cases measured");
     let wide = || finding("did-not-converge", Severity::Warning, "n1", None);
     assert_eq!(first(vec![wide()]), "12 cases measured", "noise blames nobody");
-    let small = || finding("uniformity", Severity::Warning, "n1", Some("small-send-buffer"));
+    let harmless = |node: &str| finding("uniformity", Severity::Warning, node, Some("small-send-buffer"));
+    let small = || Finding { evidence: vec!["net.rr@n1+n2".to_owned()], ..harmless("n1") };
     assert_eq!(first(vec![wide(), small()]), "n1: small send buffer; 12 cases measured");
-    let other = finding("uniformity", Severity::Warning, "n2", None);
-    assert_eq!(first(vec![other.clone()]), "n2: not like its peers; 12 cases measured");
-    assert_eq!(first(vec![other, small()]), "n1: small send buffer; 12 cases measured");
+    let without = "peers, without a measurable loss";
+    assert_eq!(first(vec![harmless("n2")]), format!("12 cases measured; n2 differs from its {without}"));
+    let two = first(vec![harmless("n2"), harmless("n4")]);
+    assert_eq!(two, format!("12 cases measured; n[2,4] differ from their {without}"));
+    assert_eq!(first(vec![harmless("n2"), small()]), "n1: small send buffer; 12 cases measured");
     let slow = || finding("slow-node", Severity::Problem, "n3", Some("smaller-mtu"));
     assert_eq!(first(vec![small(), slow()]), "n3: smaller MTU; 12 cases measured");
+    let sized = Finding {
+        value: Quantity::new(-88.27, Unit::Percent).ok(),
+        evidence: vec!["net.rr".to_owned(), "throughput".to_owned()],
+        ..slow()
+    };
+    let says = "n3 has 12 % of its peers' throughput: smaller MTU; 12 cases measured";
+    assert_eq!(first(vec![small(), sized]), says);
     let open = finding("slow-node", Severity::Problem, "n4", Some("unexplained"));
     assert_eq!(first(vec![open, slow()]), "n4: slow node; 12 cases measured; 2 problems");
+}
+
+#[test]
+fn a_difference_that_no_number_shows_stands_last_and_one_that_a_problem_tells_not_at_all() {
+    let names = |findings: Vec<Finding>| {
+        let text = screen(&Document { findings, ..pairs() });
+        let acts = text.lines().skip_while(|line| *line != "To act on").skip(1);
+        let acts = acts.take_while(|line| !line.is_empty()).filter(|line| line.contains("has it"));
+        acts.map(|line| line.split([' ', ':']).find(|word| word.contains('-') || *word == "uniformity"))
+            .map(|word| word.unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let unlike = finding("uniformity", Severity::Warning, "n1", Some("smaller-mtu"));
+    let other = finding("lossy-node", Severity::Warning, "n4", Some("loss"));
+    let slow = finding("slow-node", Severity::Problem, "n1", Some("smaller-mtu"));
+    let limits = Finding { evidence: vec!["net.rr@n1+n2".to_owned()], ..unlike.clone() };
+    assert_eq!(names(vec![unlike.clone(), other.clone()]), ["lossy-node", "uniformity"]);
+    assert_eq!(names(vec![limits.clone(), other]), ["uniformity", "lossy-node"], "this one limits a case");
+    assert_eq!(names(vec![unlike, slow.clone()]), ["slow-node"]);
+    assert_eq!(names(vec![limits, slow]), ["slow-node"]);
+}
+
+#[test]
+fn what_to_do_names_its_node_once() {
+    let told = |node: &str, actor: Actor, action: &str| {
+        let remedy = Remedy::of(actor, action.to_owned());
+        let slow = finding("slow-node", Severity::Problem, node, None).with_remedy(remedy);
+        let text = screen(&Document { findings: vec![slow], ..pairs() });
+        let line = text.lines().find(|line| line.contains("do (")).expect("something to do");
+        line.trim().to_owned()
+    };
+    let sysctl = "`sysctl -w a=1`";
+    assert_eq!(told("n1", Actor::Root, sysctl), "do (administrator, as root, on n1): `sysctl -w a=1`");
+    assert_eq!(told("n1", Actor::NetworkTeam, sysctl), "do (network team, for n1): `sysctl -w a=1`");
+    assert_eq!(told("n1", Actor::Root, "on n1: `a`"), "do (administrator, as root): on n1: `a`");
+    assert_eq!(told("n1", Actor::Root, "on n12: `a`"), "do (administrator, as root, on n1): on n12: `a`");
 }
 
 #[test]
@@ -112,7 +158,9 @@ fn nodes_that_failed_only_with_a_culprit_are_shown_as_sound() {
         ..finding("culprit", Severity::Problem, "n4", Some("firewall"))
     }];
     let text = screen(&document);
-    assert!(text.starts_with("n4: firewall; 6 of 12 cases measured, 6 failed\n"), "{text}");
+    let first = "n4: firewall or wrong route; 6 of 12 cases measured, 6 failed, all with n4\n";
+    assert!(text.starts_with(first), "{text}");
+    assert!(text.contains("4 nodes: 1 with a problem, 3 measured\n"), "each node is counted once: {text}");
     let row = |node: &str| {
         text.lines().find(|line| line.contains(node) && line.contains(" of ")).map(str::to_owned)
     };
@@ -165,6 +213,21 @@ fn an_interval_as_wide_as_its_number_stands_in_no_table_of_parts() {
 }
 
 #[test]
+fn an_interval_wider_than_asked_for_is_explained_where_it_stands() {
+    let told = |converged: bool| {
+        let mut document = fixture::fleet_of(4, |_| Verdict::Pass);
+        for metric in document.results.iter_mut().flat_map(|case| case.metrics.values_mut()) {
+            metric.ci95 = Some((metric.median * 0.06, metric.median * 1.94));
+            (metric.converged, metric.trials) = (converged, 2);
+        }
+        screen(&document).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let says = "±94% is half of the 95 % interval of 2 trials, wider than asked for (did-not-converge)";
+    assert!(told(false).contains(says), "{}", told(false));
+    assert!(!told(true).contains("did-not-converge"), "{}", told(true));
+}
+
+#[test]
 fn what_to_do_is_whole_and_sentences_end_where_a_clause_does() {
     let mut document = pairs();
     let long =
@@ -178,5 +241,5 @@ fn what_to_do_is_whole_and_sentences_end_where_a_clause_does() {
     let text = screen(&document);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&action), "{text}");
-    assert!(words.contains("slow-node: n3: the path is full; … do (network team)"), "{text}");
+    assert!(words.contains("slow-node: n3: the path is full; … do (network team, for n3)"), "{text}");
 }

@@ -43,7 +43,7 @@ fn the_first_lines_say_whether_the_machine_is_accepted_what_is_worst_and_who_doe
             fixture::fleet_with_three_bad_nodes(),
             "✗ FAIL  not accepted: n[13,41] fail (memory), n57 was not reached\n61 of 64 nodes may be used",
             "n[13,41]: memory-read is 144",
-            "do (user)",
+            "do (user, for n[13,41])",
         ),
         (
             fixture::virtual_machine(),

@@ -10,6 +10,7 @@ use super::rule::CauseRule;
 use super::rules::CAUSES;
 use super::scene::{Fleet, Scene};
 use super::sign::Observation;
+use crate::finding::loss::loss;
 use crate::finding::matrix::SlowSide;
 use crate::finding::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::finding::{culprit, shaped, slow};
@@ -96,9 +97,12 @@ fn cause(scene: &Scene<'_>) -> Option<(&'static CauseRule, Observation)> {
 fn remedy(rule: &CauseRule, scene: &Scene<'_>, seen: &Observation) -> Remedy {
     let remedy = rule.remedy(scene, seen);
     let excluded = CAUSES.iter().filter(|other| rule.is_open() && other.is_excluded(scene));
-    match excluded.map(CauseRule::words).collect::<Vec<_>>().as_slice() {
+    match excluded.map(|rule| rule.title).collect::<Vec<_>>().as_slice() {
         [] => remedy,
-        words => Remedy::of(remedy.actor, format!("{}; excluded: {}", remedy.action, words.join(", "))),
+        titles => {
+            let action = format!("{}; looked for and not found: {}", remedy.action, titles.join(", "));
+            Remedy::of(remedy.actor, action)
+        }
     }
 }
 
@@ -143,11 +147,16 @@ fn gain(scene: &Scene<'_>) -> Option<Gain> {
     Some(Gain { factor, to: quantity(to, matrix.unit)?, cases })
 }
 
-/// The cause before what was measured: a screen cuts the end of a long sentence.
+/// The cause before what was measured, as a screen cuts the end of a long sentence, and after the size of the loss.
 fn say_first(finding: &mut Finding, node: &str, cause: &str) {
-    if !cause.is_empty() {
-        finding.text = format!("{node}: {cause}; {}", finding.text);
+    if cause.is_empty() {
+        return;
     }
+    let rest = loss(finding).and_then(|loss| finding.text.split_once(&format!("{loss}: ")));
+    finding.text = match (loss(finding), rest) {
+        (Some(loss), Some((before, after))) => format!("{before}{loss}: {cause}; {after}"),
+        _ => format!("{node}: {cause}; {}", finding.text),
+    };
 }
 
 /// Of cases whose rates no matrix has.

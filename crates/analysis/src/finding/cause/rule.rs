@@ -8,11 +8,14 @@ use crate::finding::address;
 use crate::finding::matrix::SlowSide;
 
 /// Why a node is at fault, as data. Texts have the places `{node}`; `{seen}`, which is what the sign saw; `{device}` and
-/// `{command}`, which it found; `{route}`, the command that shows the way between two nodes of a case.
+/// `{command}`, which it found; `{nodes}`, the nodes of the first case as `-w` takes them; `{route}`, the command that shows the
+/// way between two nodes of a case. Words such as `INTERFACE` are filled in where they are known (`finding::fill`).
 #[derive(Debug)]
 pub struct CauseRule {
     /// Id of the cause, as the field `cause` of a finding has it.
     pub id: &'static str,
+    /// The cause in a few words: `small send buffer`.
+    pub title: &'static str,
     /// The side on which the node is slow.
     pub side: SlowSide,
     /// The families of benchmarks that it explains; all where none is named.
@@ -35,6 +38,7 @@ impl CauseRule {
     /// A rule without a side and without what refutes it.
     pub(super) const NEW: Self = Self {
         id: "",
+        title: "",
         side: SlowSide::Both,
         families: &[],
         seen: &[],
@@ -44,6 +48,11 @@ impl CauseRule {
         actor: Actor::Root,
         action: "",
     };
+
+    /// Whether the cause can lower the numbers of this benchmark.
+    pub fn is_of(&self, bench: &str) -> bool {
+        self.families.is_empty() || self.families.iter().any(|family| bench.split('.').next() == Some(family))
+    }
 
     fn is_about(&self, scene: &Scene<'_>) -> bool {
         self.side.overlaps(scene.side) && (self.families.is_empty() || scene.is_of(self.families))
@@ -71,18 +80,6 @@ impl CauseRule {
     /// Whether a finding of this kind, about what limits flows, follows from the cause.
     pub fn explains(&self, kind: &str) -> bool {
         kind.strip_prefix("limited-by-").is_some_and(|word| self.limits.contains(&word))
-    }
-
-    /// The cause in short: `small send buffer`, `smaller MTU`.
-    pub fn words(&self) -> String {
-        let word = |word: &str| match word {
-            "mtu" | "cpu" | "gpu" | "nfs" => word.to_uppercase(),
-            "cpus" => "CPUs".to_owned(),
-            "pcie" => "PCIe".to_owned(),
-            "nvlink" => "NVLink".to_owned(),
-            word => word.to_owned(),
-        };
-        self.id.split('-').map(word).collect::<Vec<_>>().join(" ").replace("read only", "read-only")
     }
 
     /// What to do where a value, a device or an address need not be known.
@@ -117,6 +114,7 @@ impl CauseRule {
 fn filled(text: &str, scene: &Scene<'_>, seen: &Observation) -> String {
     let places = [
         ("{node}", scene.node),
+        ("{nodes}", &scene.nodes()),
         ("{seen}", &seen.text),
         ("{device}", &seen.device),
         ("{command}", &seen.command),

@@ -7,6 +7,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Outcome, Site, Unit};
 
+use crate::command::nodes_word;
 use crate::finding::matrix::{Matrix, Slow, SlowSide};
 use crate::fleet::attributes;
 use crate::number::quantity;
@@ -76,6 +77,11 @@ impl Scene<'_> {
         let is_other =
             |case: &CaseRecord| Some(case.subject.kind()) == kind && case.subject.to_string() != subject;
         !self.cases.iter().copied().any(is_other)
+    }
+
+    /// The nodes of the first case, as `-w` takes them; the node alone where there is none.
+    pub fn nodes(&self) -> String {
+        self.cases.first().map_or_else(|| self.node.to_owned(), |case| nodes_word(&case.nodes))
     }
 
     /// Whether some of the cases are of these families of benchmarks.

@@ -7,6 +7,7 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "congestion-control",
+    title: "other congestion control",
     side: SlowSide::Sends,
     families: NETWORK,
     seen: &[Sign::Differs(&["net.ipv4.tcp_congestion_control"])],

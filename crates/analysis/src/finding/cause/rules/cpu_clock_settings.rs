@@ -5,10 +5,11 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "cpu-clock-settings",
+    title: "other settings of the CPU clock",
     families: &["mem", "cpu", "net", "rdma", "mpi"],
     seen: &[Sign::Differs(&["cpu.governor", "cpu.boost", "cpu.energy_performance_preference"])],
     limits: &["sender-cpu", "receiver-cpu"],
-    cause: "the CPUs are set to another clock than those of the others: {seen}",
+    cause: "the clock of the CPUs is set otherwise than on the others: {seen}",
     action: "`{command}`, and where the other nodes have it from (tuned, cpupower, firmware setup)",
     ..CauseRule::NEW
 };

@@ -5,6 +5,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "cpu-quota",
+    title: "CPU quota",
     seen: &[Sign::CpuQuota],
     limits: &["sender-cpu", "receiver-cpu", "sender-starved", "receiver-starved"],
     cause: "a cgroup limits the CPU time: {seen}",

@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "disk-errors",
+    title: "disk errors",
     families: &["storage", "transfer"],
     seen: &[
         Sign::KernelLog(&["I/O error", "medium error", "Medium Error"]),

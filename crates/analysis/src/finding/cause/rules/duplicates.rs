@@ -7,9 +7,10 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "duplicates",
+    title: "duplicate packets",
     seen: &[Sign::Duplicates],
     cause: "{seen}",
     actor: Actor::NetworkTeam,
-    action: "look for a mirror, a loop or a bond of mode broadcast: `nft list ruleset`, `tc filter show dev DEVICE egress`, `grep Mode /proc/net/bonding/*`; then its switch",
+    action: "find what sends packets twice (mirror, loop, bond): `nft list ruleset`, `tc filter show dev INTERFACE egress`, `grep Mode /proc/net/bonding/*`; then its switch",
     ..CauseRule::NEW
 };

@@ -6,6 +6,7 @@ use super::NETWORK;
 
 pub const RULE: CauseRule = CauseRule {
     id: "far-interrupts",
+    title: "interrupts on far CPUs",
     families: NETWORK,
     seen: &[Sign::Differs(&["nic.irq_local"])],
     cause: "interrupts of a network card go to CPUs far from it: {seen}",

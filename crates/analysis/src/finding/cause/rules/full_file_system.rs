@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "full-file-system",
+    title: "full file system",
     seen: &[
         Sign::Reason("is kept free for others"),
         Sign::Reason("no space is left"),

@@ -7,9 +7,10 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "full-path",
+    title: "link or switch port full",
     seen: &[Sign::LimitedBy("path")],
-    cause: "{seen} the path is full: a slower link, a shaper or other traffic on the way",
+    cause: "{seen} the path is full: on the way is a slower link, a rate limit or other traffic",
     actor: Actor::NetworkTeam,
-    action: "look at the switch port of {node}: speed, shaper, policer, other traffic, then at those behind it; on {node}: `tc filter show dev DEVICE ingress`",
+    action: "look at the switch port of {node} and the links behind it: speed, rate limit, other traffic; on {node} itself: `tc filter show dev INTERFACE ingress`",
     ..CauseRule::NEW
 };

@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "gpu-clock",
+    title: "lowered GPU clock",
     families: &["gpu", "nccl"],
     seen: &[Sign::Finding(&["gpu-throttled"])],
     cause: "{seen}",

@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "gpu-fault",
+    title: "GPU fault",
     families: &["gpu", "nccl", "mpi"],
     seen: &[Sign::KernelLog(&["NVRM: Xid"]), Sign::Finding(&["gpu-xid", "ecc-uncorrected"])],
     cause: "the driver reports a fault of a GPU of {node}: {seen}",

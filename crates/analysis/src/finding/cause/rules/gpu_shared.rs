@@ -7,10 +7,11 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "gpu-shared",
+    title: "GPU in use by others",
     families: &["gpu", "nccl"],
     seen: &[Sign::Finding(&["gpu-shared"])],
     cause: "{seen}",
     actor: Actor::User,
-    action: "find whose programs they are and end them: `nvidia-smi`, `ps -o user,args -p PID`",
+    action: "find whose programs they are and end them: PIDs from `nvidia-smi`, then `ps -o user,args -p PID`",
     ..CauseRule::NEW
 };

@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "heat",
+    title: "CPU clock lowered by heat",
     families: &["mem", "cpu", "mpi"],
     seen: &[Sign::Heat, Sign::Counted(&["state.thermal_throttling"])],
     cause: "heat lowers the clock of the CPUs: {seen}",

@@ -7,9 +7,10 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "loss",
+    title: "packet loss",
     seen: &[Sign::Loss],
     cause: "{seen}",
     actor: Actor::NetworkTeam,
-    action: "look for what drops packets: `tc -s qdisc`, `nft list ruleset`, `ethtool -S DEVICE` on {node}; then its switch port and its cable",
+    action: "find what drops packets on {node}: `tc -s qdisc`, `nft list ruleset`, `ethtool -S INTERFACE`; then look at its switch port and its cable",
     ..CauseRule::NEW
 };

@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "lost-nvlink",
+    title: "NVLinks down",
     families: &["gpu", "nccl", "mpi"],
     seen: &[Sign::Lower(&["NVLinks"])],
     cause: "NVLinks of a GPU of {node} are down: {seen}",

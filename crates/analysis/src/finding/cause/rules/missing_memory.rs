@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "missing-memory",
+    title: "missing memory module",
     families: &["mem", "cpu", "mpi", "gpu"],
     seen: &[Sign::Lower(&["memory modules", "memory"])],
     cause: "a memory module is missing or switched off: {seen}",

@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "pcie-errors",
+    title: "PCIe errors",
     families: &["gpu", "nccl", "net", "rdma", "storage"],
     seen: &[
         Sign::KernelLog(&["AER: Corrected error", "AER: Uncorrected", "AER: Multiple", "PCIe Bus Error"]),

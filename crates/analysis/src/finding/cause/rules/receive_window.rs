@@ -6,10 +6,11 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "receive-window",
+    title: "small receive window",
     side: SlowSide::Receives,
     seen: &[Sign::LimitedBy("receive-window")],
     refuted_by: &[Sign::OthersLimitedBy("receive-window")],
     cause: "{seen} the receive window is too small",
-    action: "raise the third value on the receiving node: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`, and in a file in /etc/sysctl.d",
+    action: "raise the third value on {node}: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`, and in a file in /etc/sysctl.d",
     ..CauseRule::NEW
 };

@@ -6,10 +6,11 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "receiver-cpu",
+    title: "busy CPU of the receiver",
     side: SlowSide::Receives,
     seen: &[Sign::LimitedBy("receiver-cpu")],
     refuted_by: &[Sign::OthersLimitedBy("receiver-cpu")],
-    cause: "{seen} the receiver's CPU is busy",
-    action: "compare the CPU, its clock and its governor with those of the other nodes: `seatrial run cpu.clock`",
+    cause: "{seen} the CPU of the receiver is busy",
+    action: "compare CPU, clock and governor of {node} with those of the others: `seatrial run cpu.clock -w {nodes}`, `seatrial settings -w {nodes}`",
     ..CauseRule::NEW
 };

@@ -6,10 +6,11 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "receiver-starved",
+    title: "other programs on the receiver",
     side: SlowSide::Receives,
     seen: &[Sign::LimitedBy("receiver-starved")],
     refuted_by: &[Sign::OthersLimitedBy("receiver-starved")],
-    cause: "{seen} other programs take the receiver's CPU",
-    action: "end what else runs on the node, or give the flows cores of their own: `top -H`, `seatrial list net.tcp_stream`",
+    cause: "{seen} other programs take the CPU of the receiver",
+    action: "find and end what else runs on {node}: `top -H`; or give the flows cores of their own: `seatrial list net.tcp_stream`",
     ..CauseRule::NEW
 };

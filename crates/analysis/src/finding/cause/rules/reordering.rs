@@ -7,9 +7,10 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "reordering",
+    title: "packets out of order",
     seen: &[Sign::Reordering],
     cause: "{seen}",
     actor: Actor::NetworkTeam,
-    action: "look for packets of a flow on several paths: `grep Mode /proc/net/bonding/*` (balance-rr), `tc -s class show dev DEVICE`, `nft list ruleset`; then its switch",
+    action: "find what sends packets of a flow over several paths: `grep Mode /proc/net/bonding/*`, `tc -s class show dev INTERFACE`, `nft list ruleset`; then its switch",
     ..CauseRule::NEW
 };

@@ -6,10 +6,11 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "send-buffer",
+    title: "send buffer at its limit",
     side: SlowSide::Sends,
     seen: &[Sign::LimitedBy("send-buffer")],
     refuted_by: &[Sign::OthersLimitedBy("send-buffer")],
     cause: "{seen} the send buffer is too small",
-    action: "raise the third value on the sending node: `sysctl -w net.ipv4.tcp_wmem=\"4096 65536 33554432\"`, and in a file in /etc/sysctl.d",
+    action: "raise the third value on {node}: `sysctl -w net.ipv4.tcp_wmem=\"4096 65536 33554432\"`, and in a file in /etc/sysctl.d",
     ..CauseRule::NEW
 };

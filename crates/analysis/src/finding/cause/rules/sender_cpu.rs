@@ -6,10 +6,11 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "sender-cpu",
+    title: "busy CPU of the sender",
     side: SlowSide::Sends,
     seen: &[Sign::LimitedBy("sender-cpu")],
     refuted_by: &[Sign::OthersLimitedBy("sender-cpu")],
-    cause: "{seen} the sender's CPU is busy",
-    action: "compare the CPU, its clock and its governor with those of the other nodes: `seatrial run cpu.clock`",
+    cause: "{seen} the CPU of the sender is busy",
+    action: "compare CPU, clock and governor of {node} with those of the others: `seatrial run cpu.clock -w {nodes}`, `seatrial settings -w {nodes}`",
     ..CauseRule::NEW
 };

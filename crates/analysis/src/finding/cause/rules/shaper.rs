@@ -5,8 +5,9 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "shaper",
+    title: "rate limit (tc) on the node itself",
     seen: &[Sign::Shaper],
     cause: "{seen}",
-    action: "if the shaper is unwanted, `tc qdisc del dev {device} root`",
+    action: "if this limit is unwanted, on {node}: `tc qdisc del dev {device} root`",
     ..CauseRule::NEW
 };

@@ -5,6 +5,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "slow-memory",
+    title: "slower memory",
     families: &["mem", "cpu", "mpi", "gpu"],
     seen: &[Sign::Lower(&["memory speed"])],
     cause: "the memory runs at a lower speed: {seen}",

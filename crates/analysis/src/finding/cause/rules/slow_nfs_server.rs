@@ -7,6 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "slow-nfs-server",
+    title: "slow NFS server",
     families: &["storage"],
     seen: &[Sign::SlowNfsServer],
     refuted_by: &[Sign::NfsRetransmissions],

@@ -8,6 +8,7 @@ use super::NETWORK;
 
 pub const RULE: CauseRule = CauseRule {
     id: "slow-port",
+    title: "port at a lower speed",
     families: NETWORK,
     seen: &[Sign::Lower(&["speed", "rate"])],
     cause: "a port of {node} runs at a lower speed: {seen}",

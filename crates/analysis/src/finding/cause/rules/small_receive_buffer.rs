@@ -7,6 +7,7 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "small-receive-buffer",
+    title: "small receive buffer",
     side: SlowSide::Receives,
     families: NETWORK,
     seen: &[Sign::Lower(&["net.ipv4.tcp_rmem"])],

@@ -7,6 +7,7 @@ use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {
     id: "small-send-buffer",
+    title: "small send buffer",
     side: SlowSide::Sends,
     families: NETWORK,
     seen: &[Sign::Lower(&["net.ipv4.tcp_wmem"])],

@@ -6,6 +6,7 @@ use super::NETWORK;
 
 pub const RULE: CauseRule = CauseRule {
     id: "smaller-mtu",
+    title: "smaller MTU",
     families: NETWORK,
     seen: &[Sign::Lower(&["nic.mtu"])],
     cause: "the MTU is smaller: {seen}",

@@ -6,8 +6,9 @@ use super::super::rule::CauseRule;
 
 pub const RULE: CauseRule = CauseRule {
     id: "unexplained",
+    title: "no cause found",
     seen: &[],
     actor: Actor::NetworkTeam,
-    action: "compare it with a sound node, then check cable and switch port: `seatrial settings -w {node}`, `ethtool -S DEVICE`, `dmesg`",
+    action: "compare {node} with a sound node, then check cable and switch port: `seatrial settings -w {nodes}`, `ethtool -S INTERFACE`, `dmesg`",
     ..CauseRule::NEW
 };

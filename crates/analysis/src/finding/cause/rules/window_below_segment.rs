@@ -5,8 +5,9 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "window-below-segment",
+    title: "receive buffer below one segment",
     seen: &[Sign::Reason("raise the third value of net.ipv4.tcp_rmem")],
     cause: "the receive buffer is too small for the segments",
-    action: "compare with a sound node, then raise on the receiving node: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 6291456\"`",
+    action: "raise the third value on {node} to that of a sound node: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 6291456\"`",
     ..CauseRule::NEW
 };
