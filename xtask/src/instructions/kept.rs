@@ -10,7 +10,7 @@ use crate::workspace;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kept {
+pub struct KeptLoops {
     /// The version of rustc.
     pub compiler: String,
     /// Instructions of a round, by crate and test.
@@ -21,7 +21,7 @@ fn path() -> PathBuf {
     workspace::root().join("xtask/src/instructions/kept.json")
 }
 
-impl Kept {
+impl KeptLoops {
     pub fn read() -> Result<Self> {
         let path = path();
         let text =

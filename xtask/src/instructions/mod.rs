@@ -11,7 +11,7 @@ mod programs;
 use anyhow::{Result, ensure};
 
 use crate::packages;
-use kept::Kept;
+pub use kept::KeptLoops;
 
 /// Count the instructions of the hot loops, and compare them with those that were kept.
 ///
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Result<()> {
         return Ok(());
     }
     let compiler = programs::compiler()?;
-    let kept = Kept::read()?;
+    let kept = KeptLoops::read()?;
     if !args.keep && kept.compiler != compiler {
         println!(
             "instructions are not compared: they are kept for rustc {}, this is {compiler}",
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result<()> {
         );
         return Ok(());
     }
-    let counted = Kept {
+    let counted = KeptLoops {
         compiler,
         rounds: programs::build()?
             .iter()
@@ -84,7 +84,7 @@ struct Found {
     wrong: Vec<String>,
 }
 
-fn compare(kept: &Kept, counted: &Kept) -> Found {
+fn compare(kept: &KeptLoops, counted: &KeptLoops) -> Found {
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
     for (name, now) in &counted.rounds {
         let Some(before) = kept.rounds.get(name) else {
@@ -106,9 +106,9 @@ fn compare(kept: &Kept, counted: &Kept) -> Found {
 mod tests {
     use super::*;
 
-    fn kept(rounds: &[(&str, f64)]) -> Kept {
+    fn kept(rounds: &[(&str, f64)]) -> KeptLoops {
         let rounds = rounds.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        Kept { compiler: "1.0".to_owned(), rounds }
+        KeptLoops { compiler: "1.0".to_owned(), rounds }
     }
 
     #[test]

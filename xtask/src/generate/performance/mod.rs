@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::File;
+use crate::instructions::KeptLoops;
 use crate::versus::kept::{self, Kept};
 use crate::versus::{AREAS, Lead};
 use crate::workspace;
@@ -54,7 +55,8 @@ pub fn files() -> Result<Vec<File>> {
 
 fn made(folder: &Path) -> Result<Vec<File>> {
     let subjects = subjects(folder)?;
-    let mut files: Vec<File> = subjects.iter().map(page::area).collect();
+    let loops = KeptLoops::read()?;
+    let mut files: Vec<File> = subjects.iter().map(|subject| page::area(subject, &loops)).collect();
     files.push(page::summary(&subjects));
     files.push(picture::file(&subjects));
     Ok(files)
@@ -133,6 +135,13 @@ mod tests {
         let picture = text(&files, "docs/performance/ratios.svg");
         assert!(picture.contains("class=\"ahead\"") && picture.contains("a &amp; b vs c"), "{picture}");
         assert!(!picture.contains("0.050"), "{picture}");
+    }
+
+    #[test]
+    fn the_page_of_what_truth_costs_has_the_kept_instructions() {
+        let page = text(&files().unwrap(), "docs/performance/truth.md");
+        assert!(page.contains("| bench | a block of 64 KiB is made |"), "{page}");
+        assert!(!page.contains('{'), "{page}");
     }
 
     #[test]

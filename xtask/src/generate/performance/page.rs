@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::super::File;
 use super::{Subject, word};
+use crate::instructions::KeptLoops;
 use crate::versus::Lead;
 use crate::versus::kept::Kept;
 
@@ -82,10 +83,23 @@ fn link(subject: &Subject) -> String {
     format!("[{}](performance/{}.md)", subject.title(), subject.name)
 }
 
-/// The page of an area: its tables stand where its text says `{rows}`.
-pub(super) fn area(subject: &Subject) -> File {
-    let text = subject.text.replace("{rows}", tables(&subject.rows).trim_end());
+/// The page of an area: its tables stand where its text says `{rows}`, the instructions of hot loops where it says
+/// `{instructions}`.
+pub(super) fn area(subject: &Subject, loops: &KeptLoops) -> File {
+    let mut text = subject.text.replace("{rows}", tables(&subject.rows).trim_end());
+    text =
+        text.replace("{instructions}", instructions(loops).trim_end()).replace("{compiler}", &loops.compiler);
     File::new(format!("docs/performance/{}.md", subject.name), &format!("{MARK}{text}"))
+}
+
+fn instructions(loops: &KeptLoops) -> String {
+    let mut text = "| crate | round | instructions |\n|---|---|---|\n".to_owned();
+    for (name, count) in &loops.rounds {
+        let (of, round) = name.split_once("::").unwrap_or(("", name));
+        let round = round.rsplit("::").next().unwrap_or(round).replace('_', " ").replace(" kib ", " KiB ");
+        push(&mut text, &[of.to_owned(), round, count.to_string()]);
+    }
+    text
 }
 
 /// A table for each day and machine, the newest first.
