@@ -5,6 +5,7 @@
 
 mod audit;
 mod believable;
+mod beside_peers;
 pub mod bisect;
 mod command;
 mod compare;

@@ -7,9 +7,9 @@ use super::Rule;
 use super::address;
 use super::confidence;
 use super::group_faults;
-use super::loss::beside_peers;
 use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
+use crate::beside_peers::beside_peers;
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const NODE: Rule = Rule {

@@ -13,8 +13,8 @@ use seatrial_model::{Better, Finding, Gain, Severity, Unit};
 use seatrial_stats::{Modes, modes};
 
 use super::class::Class;
+use crate::beside_peers::beside_peers;
 use crate::finding::confidence;
-use crate::finding::loss::beside_peers;
 use crate::finding::matrix::{APART, allowed_of_few, distance, shortfall};
 use crate::judge::disturbed::disturbed_by;
 use crate::number::{in_unit, quantity, significant};

@@ -9,7 +9,7 @@ use seatrial_stats::Sorted;
 
 use super::attributes::{attributes, command};
 use super::class::Class;
-use crate::finding::loss::beside_peers;
+use crate::beside_peers::beside_peers;
 use crate::finding::matrix::{SlowSide, shortfall};
 use crate::finding::{CauseRule, cause_of_difference};
 use crate::number::quantity;
