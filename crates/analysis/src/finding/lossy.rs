@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Fact, Finding, FlowLoss, LastFlows, LossShare, Outcome, Severity, Subject, Unit};
+use seatrial_stats::fisher_exact;
 
 use super::Rule;
 use super::confidence;
@@ -18,7 +19,8 @@ pub(super) const RULE: Rule = Rule {
     kind: "lossy-node",
     doc: "A node loses packets, be it few, or half of the acknowledgements, duplicates packets or changes their order with most \
           of its partners, at least two of which have nothing of the kind with other nodes; twice the share that a quarter of all \
-          pairs have at most is needed. If `slow-node` names the node, that finding tells it.",
+          pairs have at most is needed, and, unless the loss limits the flows, 80 % of its pairs and an excess over the other pairs \
+          that chance brings once in 100 times at most (Fisher's exact test). If `slow-node` names the node, that finding tells it.",
     find,
 };
 
@@ -55,6 +57,13 @@ const ACKNOWLEDGEMENTS: f64 = 0.5;
 /// Share of the segments that come twice, or so late that they were sent again: beside compilers sound flows had 0.1 % of them
 /// at most, and flows of a node that gets one in ten packets twice 0.4 % of late ones.
 const DISTURBED: f64 = 0.005;
+
+/// Share of its pairs with which a node has what also a busy machine brings: all of three, as two of three are soon met by chance.
+const MOST_PAIRS: f64 = 0.8;
+
+/// Largest probability that chance puts so many of the pairs with losses at one node, where pairs of other nodes have them too. On a
+/// machine of two CPUs with eight nodes and BBR, half of all sound pairs had data that came late.
+const CHANCE: f64 = 0.01;
 
 /// A share that is so many times the usual one is that of an end, not of the network: where all paths lose 0.1 %, flows of a
 /// second lost up to 0.12 %.
@@ -100,7 +109,8 @@ fn of_question<'a>(cases: &[&'a CaseRecord], what: Lost) -> Vec<Lossy<'a>> {
     let usual = what.usual_share(cases);
     let is_unusual = |case: &CaseRecord| what.share(case).is_none_or(|share| share >= UNUSUAL * usual);
     let loses = |case: &CaseRecord| what.is_in(case) && is_unusual(case);
-    if !cases.iter().any(|case| loses(case)) {
+    let all_lost = cases.iter().filter(|case| loses(case)).count();
+    if all_lost == 0 {
         return Vec::new();
     }
     let nodes: BTreeSet<&'a str> = cases.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
@@ -108,16 +118,27 @@ fn of_question<'a>(cases: &[&'a CaseRecord], what: Lost) -> Vec<Lossy<'a>> {
         |node: &str| cases.iter().any(|case| SlowSide::Both.has_node(node, &case.nodes) && !loses(case));
     let sides = sides(cases);
     let of = |node: &'a str, side: SlowSide| {
-        let own = cases.iter().copied().filter(|case| side.has_node(node, &case.nodes));
+        // Of a pair that nothing was counted of, nothing is known.
+        let is_known = |case: &CaseRecord| !what.is_of_busy_machines() || what.is_counted(case);
+        let is_own = |case: &&CaseRecord| side.has_node(node, &case.nodes) && is_known(case);
+        let own = cases.iter().copied().filter(is_own);
         let (lost, kept): (Vec<&'a CaseRecord>, Vec<&'a CaseRecord>) = own.partition(|case| loses(case));
+        let pairs = lost.len() + kept.len();
         let partners = lost.iter().flat_map(|case| &case.nodes).filter(|one| *one != node);
         let good: BTreeSet<&String> = partners.filter(|partner| is_good(partner)).collect();
-        (good.len() >= FEWEST_PARTNERS && lost.len() > kept.len()).then(|| Lossy {
+        let elsewhere = all_lost - lost.len();
+        let is_chance = || {
+            (lost.len() as f64) < MOST_PAIRS * pairs as f64
+                || elsewhere > 0
+                    && fisher_exact((lost.len(), pairs), (elsewhere, cases.len() - pairs)) > CHANCE
+        };
+        let is_most = lost.len() > kept.len() && !(what.is_of_busy_machines() && is_chance());
+        (good.len() >= FEWEST_PARTNERS && is_most).then(|| Lossy {
             group: &lost[0].group,
             node,
             side,
             what,
-            pairs: lost.len() + kept.len(),
+            pairs,
             lost,
         })
     };
@@ -150,6 +171,11 @@ impl Lost {
         let mut shares: Vec<f64> = cases.iter().map(|case| self.share(case).unwrap_or(0.0)).collect();
         shares.sort_by(f64::total_cmp);
         shares.get(shares.len().saturating_sub(1) / 4).copied().unwrap_or(0.0)
+    }
+
+    /// Whether sound pairs have it where programs wait for CPUs.
+    const fn is_of_busy_machines(self) -> bool {
+        !matches!(self, Self::Segments)
     }
 
     /// The largest share over the flows of the case.
@@ -339,6 +365,36 @@ mod tests {
             find(&records).len()
         };
         assert_eq!((told(0.0012), told(0.01)), (0, 1));
+    }
+
+    /// All ordered pairs of eight nodes, with so much of late data.
+    fn with_late_data(share: impl Fn(u32, u32) -> f64) -> Vec<CaseRecord> {
+        let all = (1..=8).flat_map(|one| (1..=8).map(move |other| (one, other)));
+        let pair = |(one, other)| {
+            let mut case = case(&format!("n{one}"), &format!("n{one}->n{other}"));
+            case.nodes.push(format!("n{other}"));
+            let shares = LossShare { reordered: Some(share(one, other)), ..LossShare::default() };
+            LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
+            case
+        };
+        all.filter(|(one, other)| one != other).map(pair).collect()
+    }
+
+    #[test]
+    fn late_data_of_a_busy_machine_names_no_node_and_that_of_one_node_does() {
+        // Half of all pairs have it; of n2 three in four.
+        let by_lot = |one: u32, other: u32| {
+            let drawn = (7 * one + 5 * other) % 4;
+            let least = if one == 2 || other == 2 { 1 } else { 2 };
+            if drawn >= least { 0.012 } else { 0.001 }
+        };
+        assert!(find(&with_late_data(by_lot)).is_empty());
+        let of_n3 = |one: u32, other: u32| match has_n3(one, other) || (one + other) % 5 == 0 {
+            true => 0.012,
+            false => 0.001,
+        };
+        let named: Vec<_> = find(&with_late_data(of_n3)).into_iter().map(|finding| finding.node).collect();
+        assert_eq!(named, [Some("n3".to_owned())]);
     }
 
     #[test]
