@@ -95,7 +95,7 @@ pub(super) fn interface_of(node: &SiteNode, cases: &[&CaseRecord]) -> Option<Str
 pub(super) fn file_system_of(case: &CaseRecord, node: &SiteNode) -> Option<Subject> {
     let (name, machine) = (Some(node.name.as_str()), Some(&node.machine));
     let place = Place { node: name, machine, subject: None, text: "", cases: &[case] };
-    mount_of_case(&place).map(|mount| Subject::device("fs", mount))
+    mount_of_case(&place).map(|mount| Subject::device("fs", &mount))
 }
 
 /// The interface that the finding is about, that was chosen for the node, or the only one that is up.

@@ -109,8 +109,8 @@ fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
         let command = Some(&odd.seen.command).filter(|command| !command.is_empty())?;
         Some(Remedy::of(Actor::Root, format!("on {node}, as on its peers: {command}")))
     };
-    let remedy = odd.iter().filter(is_told).find_map(of_cause).or_else(|| odd.iter().find_map(by_command));
-    let remedy = remedy.unwrap_or_else(|| {
+    let remedy = odd.iter().filter(is_told).find_map(of_cause).or_else(|| odd.iter().find_map(of_cause));
+    let remedy = remedy.or_else(|| odd.iter().find_map(by_command)).unwrap_or_else(|| {
         let first = what.first().copied().unwrap_or_default();
         Remedy::of(Actor::Administrator, format!("find out why {node} is not like its peers: {first}"))
     });

@@ -181,7 +181,10 @@ fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
             // A case that could not be planned is about the node as a whole, unless its directory tells a file system.
             let host = fleet.site.node(node).filter(|_| case.subject == Subject::node());
             let subject = host.and_then(|host| file_system_of(case, host)).unwrap_or_else(|| case.subject.clone());
-            let about = if subject == Subject::node() { node } else { subject.as_str() };
+            let about = match subject.as_str() {
+                "node" => node,
+                subject => subject.strip_prefix("fs:").unwrap_or(subject),
+            };
             let text = format!("{about}: {}", rule.text(&scene, &seen));
             let finding = Finding::new(ALONE, severity, subject, text);
             Finding {

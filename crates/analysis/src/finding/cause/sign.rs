@@ -251,8 +251,11 @@ fn limited_by<'a>(cases: impl Iterator<Item = &'a CaseRecord>, word: &str, most:
 const STEADY: f64 = 0.03;
 
 fn steady_rate(scene: &Scene<'_>) -> Observed {
-    let limited = limited_by(scene.cases.iter().copied(), "path", MOST);
-    let (Observed::Seen(_), Some((matrix, slow))) = (&limited, &scene.slow) else { return limited };
+    let Some((matrix, slow)) = &scene.slow else { return Observed::Unknown };
+    match limited_by(scene.cases.iter().copied(), "path", MOST) {
+        Observed::Seen(_) => {}
+        other => return other,
+    }
     let rates = || scene.cases.iter().filter_map(|case| Some(case.headline()?.1.median));
     let is_steady = rates().all(|rate| distance(rate, slow.value).abs() <= STEADY);
     let text = format!("{}, the same with {} partners", in_unit(slow.value, matrix.unit), slow.partners);

@@ -236,7 +236,7 @@ fn a_file_system_that_takes_no_files_is_a_problem_of_the_node_beside_peers_and_i
     };
     let beside = known(&[of("n1"), of("n2"), refused.clone()]);
     assert_eq!((beside.severity, beside.subject.as_str()), (Severity::Problem, "fs:/scratch"));
-    assert!(beside.text.starts_with("fs:/scratch: the file system is mounted read-only"), "{}", beside.text);
+    assert!(beside.text.starts_with("/scratch: the file system is mounted read-only"), "{}", beside.text);
     assert_eq!(known(&[refused]).severity, Severity::Warning, "alone, what was asked for may be the fault");
 }
 
