@@ -180,7 +180,7 @@ fn what_limits_the_flows_of_the_node_and_not_those_of_the_others_is_the_cause() 
     assert!(action.contains("the switch port of n3") && !action.contains("not found"), "{action}");
     let (cause, text, same) = limited("path", "path");
     assert_eq!((cause.as_str(), same), ("rate-limit", action));
-    let says = "the path is full at about 0.19 Gbit/s, the same with 3 partners: a rate limit or a slower link is on the way";
+    let says = "the path is limited to about 0.19 Gbit/s, the same with 3 partners: a rate limit or a slower link is on the way";
     assert!(text.contains(says), "{text}");
 }
 
