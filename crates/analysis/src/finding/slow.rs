@@ -75,7 +75,10 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
                 in_unit(peers, matrix.unit),
             );
             let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
-            let finding = Finding { node: Some(node.clone()), ..with_number(finding, matrix, percent(slow.value, peers)) };
+            let finding = Finding {
+                node: Some(node.clone()),
+                ..with_number(finding, matrix, percent(slow.value, peers))
+            };
             let cases: Vec<&CaseRecord> = records.iter().filter(|case| is_of(case, matrix)).collect();
             confidence::with(
                 finding,

@@ -45,7 +45,8 @@ pub(crate) fn how_to_set(
     let about = settings.iter().find(|about| about.id == reading.setting)?;
     let value = Value::from(wanted);
     let command = about.command(reading, &value)?;
-    let device = reading.subject.as_str().split_once(':').map_or(String::new(), |(_, name)| format!("@{name}"));
+    let device =
+        reading.subject.as_str().split_once(':').map_or(String::new(), |(_, name)| format!("@{name}"));
     let typed = quoted(&format!("{}{device}={wanted}", about.id));
     // Interrupts and GPUs, whose values have no such path, are set by no file of boot.
     let is_kept = |file: &SettingFile| ["/proc/sys/", "/sys/"].iter().any(|top| file.path.starts_with(top));

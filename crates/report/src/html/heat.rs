@@ -60,7 +60,11 @@ impl Heat {
             corner: text(&matrix.corner()),
             columns: matrix.columns.iter().map(|name| text(name)).collect(),
             rows: matrix.rows.iter().enumerate().map(row).collect(),
-            note: [matrix.note.clone()].into_iter().chain(matrix.legend().map(|legend| legend + ".")).collect::<Vec<_>>().join(" "),
+            note: [matrix.note.clone()]
+                .into_iter()
+                .chain(matrix.legend().map(|legend| legend + "."))
+                .collect::<Vec<_>>()
+                .join(" "),
         }
     }
 }

@@ -52,7 +52,8 @@ impl Matrix {
         let words: BTreeSet<&str> = self.missing.values().map(|missing| missing.word).collect();
         let words: Vec<&str> = words.into_iter().collect();
         let number = count(self.missing.len(), "pair");
-        (!words.is_empty()).then(|| format!("{}: {number} without a number; empty: not tried", words.join(", ")))
+        (!words.is_empty())
+            .then(|| format!("{}: {number} without a number; empty: not tried", words.join(", ")))
     }
 
     pub fn decimals(&self) -> usize {

@@ -117,9 +117,8 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
             }
         }
     }
-    let is_shown = |finding: &&Finding| {
-        finding.severity > Severity::Info && !OF_RUN.contains(&finding.kind.as_str())
-    };
+    let is_shown =
+        |finding: &&Finding| finding.severity > Severity::Info && !OF_RUN.contains(&finding.kind.as_str());
     for finding in document.findings.iter().filter(is_shown) {
         let summary =
             finding.node.as_deref().and_then(|node| places.get(node)).and_then(|at| all.get_mut(*at));

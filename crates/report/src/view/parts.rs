@@ -283,7 +283,8 @@ impl Part<'_> {
     /// The median over the nodes of the metric of the worst number.
     pub fn median(&self) -> Option<String> {
         // The worst may have no number.
-        let first = [&self.worst].into_iter().chain(&self.numbers).find(|number| number.metric().is_some())?;
+        let first =
+            [&self.worst].into_iter().chain(&self.numbers).find(|number| number.metric().is_some())?;
         let own = self.numbers.iter().filter_map(|number| Some(first.of(number.case)?.median));
         let median = Sorted::new(&own.collect::<Vec<_>>()).ok()?.quantile(0.5).ok()?;
         Some(quantity(median, first.metric()?.unit))
@@ -362,7 +363,8 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
         })
         .column(Column::words("test").unbroken(), |part| part.test.as_str());
     if is_fleet {
-        let has_numbers = differ(|part| part.with_number()) || parts.iter().any(|part| part.worst.metric().is_none());
+        let has_numbers =
+            differ(|part| part.with_number()) || parts.iter().any(|part| part.worst.metric().is_none());
         table = table
             .numbers("measured", |part| has_numbers.then(|| part.with_number()))
             .numbers("median", Part::median)

@@ -169,7 +169,10 @@ fn nodes_that_failed_only_with_a_culprit_are_shown_as_sound() {
     let text = screen(&document);
     let first = "n4: firewall or wrong route; 6 of 12 cases measured, 6 failed, all with n4\n";
     assert!(text.starts_with(first), "{text}");
-    assert!(text.contains("4 nodes: 1 with a problem, 3 without a problem\n"), "each node is counted once: {text}");
+    assert!(
+        text.contains("4 nodes: 1 with a problem, 3 without a problem\n"),
+        "each node is counted once: {text}"
+    );
     let row = |node: &str| {
         text.lines().find(|line| line.contains(node) && line.contains(" of ")).map(str::to_owned)
     };

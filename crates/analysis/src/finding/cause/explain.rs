@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Confidence, Finding, Gain, Outcome, Remedy, Severity, Site, Subject};
+use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
@@ -33,7 +33,8 @@ pub fn explain(
         // The rule of the finding told the cause.
         let told = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id));
         let Some(node) = finding.node.clone() else {
-            finding.remedy = finding.remedy.take().or_else(|| told?.general_remedy("", &Observation::default()));
+            finding.remedy =
+                finding.remedy.take().or_else(|| told?.general_remedy("", &Observation::default()));
             continue;
         };
         let empty = Scene {
@@ -98,7 +99,11 @@ fn cause(scene: &Scene<'_>) -> Option<(&'static CauseRule, Observation)> {
 fn excluded(rule: &CauseRule, scene: &Scene<'_>) -> String {
     let is_absent = |other: &&CauseRule| rule.is_open() && !other.is_open() && other.is_excluded(scene);
     let titles: Vec<&str> = CAUSES.iter().filter(is_absent).map(|rule| rule.title).collect();
-    if titles.is_empty() { String::new() } else { format!("; looked for and not found: {}", titles.join(", ")) }
+    if titles.is_empty() {
+        String::new()
+    } else {
+        format!("; looked for and not found: {}", titles.join(", "))
+    }
 }
 
 fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
@@ -180,7 +185,8 @@ fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
         let finding = found.entry((node, &case.subject, rule.id)).or_insert_with(|| {
             // A case that could not be planned is about the node as a whole, unless its directory tells a file system.
             let host = fleet.site.node(node).filter(|_| case.subject == Subject::node());
-            let subject = host.and_then(|host| file_system_of(case, host)).unwrap_or_else(|| case.subject.clone());
+            let subject =
+                host.and_then(|host| file_system_of(case, host)).unwrap_or_else(|| case.subject.clone());
             let about = match subject.as_str() {
                 "node" => node,
                 subject => subject.strip_prefix("fs:").unwrap_or(subject),

@@ -6,8 +6,8 @@ use super::super::rule::CauseRule;
 use super::super::sign::Sign;
 
 /// What to do about a path that is slower than the ports of the nodes.
-pub(super) const ACTION: &str = "look at speed, rate limit and traffic of the switch port of {node} and of the links from it to the other nodes; not \
-                                 looked for on {node}: a policer, `tc filter show dev INTERFACE ingress`";
+pub(super) const ACTION: &str = "look at speed, rate limit and traffic of the switch port of {node} and the links behind it; \
+                                 on {node} a policer may drop: `tc filter show dev INTERFACE ingress`";
 
 pub const RULE: CauseRule = CauseRule {
     id: "full-path",

@@ -11,6 +11,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::Reason("packets of this size are lost on the way")],
     cause: "large packets do not arrive at {node} and small ones do{mtu}: a smaller MTU or a filter is on the way",
     actor: Actor::Administrator,
-    action: "look for a filter on {node}: `nft list ruleset`; then compare the MTU of its switch port with that of INTERFACE (on {node}: `ip link show dev INTERFACE`); the largest size that arrives: `seatrial run net.mtu -w {nodes}`",
+    action: "look for filters on {node}: `nft list ruleset`; check the MTU of its switch port; the largest size that arrives: `seatrial run net.mtu -w {nodes}`",
     ..CauseRule::NEW
 };
