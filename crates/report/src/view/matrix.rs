@@ -52,8 +52,9 @@ impl Matrix {
         let words: BTreeSet<&str> = self.missing.values().map(|missing| missing.word).collect();
         let words: Vec<&str> = words.into_iter().collect();
         let number = count(self.missing.len(), "pair");
-        (!words.is_empty())
-            .then(|| format!("{}: {number} without a number; empty: not tried", words.join(", ")))
+        let pairs = self.rows.len() * self.columns.len().saturating_sub(1);
+        let open = if self.values.len() + self.missing.len() < pairs { "; empty: not tried" } else { "" };
+        (!words.is_empty()).then(|| format!("{}: {number} without a number{open}", words.join(", ")))
     }
 
     pub fn decimals(&self) -> usize {
