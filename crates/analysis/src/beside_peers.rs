@@ -1,6 +1,6 @@
 //! A number beside that of the peers, in words.
 
-use crate::number::significant;
+use crate::number::{ratio, significant};
 
 /// `12 % of its peers' throughput`, `3.2 times its peers' latency`: of a number that is `percent` above that of the peers.
 pub fn beside_peers(percent: f64, metric: &str) -> String {
@@ -8,7 +8,7 @@ pub fn beside_peers(percent: f64, metric: &str) -> String {
     match percent < 0.0 {
         true if share >= 10.0 => format!("{share:.0} % of its peers' {metric}"),
         true => format!("{} % of its peers' {metric}", significant((100.0 * share).round() / 100.0)),
-        false => format!("{} times its peers' {metric}", significant(share.round() / 100.0)),
+        false => format!("{} times its peers' {metric}", ratio(share / 100.0)),
     }
 }
 

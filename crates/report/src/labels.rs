@@ -73,6 +73,14 @@ impl Label {
     }
 }
 
+/// The nodes of a case: `n1->n2` of a pair with a direction.
+pub fn ends_of(case: &CaseRecord) -> String {
+    match case.nodes.as_slice() {
+        [from, to] if case.subject.as_str().contains("->") => format!("{from}->{to}"),
+        nodes => node_names(nodes),
+    }
+}
+
 /// The name of a subject without nodes.
 pub fn named(subject: &str, bench: &str) -> String {
     match subject.split_once(':') {

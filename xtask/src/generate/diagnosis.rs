@@ -25,7 +25,7 @@ scatter and their intervals explain, or if it has no result with two partners or
 
 The first rule that holds for the families of benchmarks in question is the cause. A rule holds if one of its signs is seen on the side on which the node is slow, and
 nothing that refutes it. Signs of a slow node do not explain cases without a number: only their reasons do. Where the cause stays
-open, what to do ends with the causes whose signs were all looked for and are not there. `uniformity` names a setting or a part
+open, the finding ends with the causes whose signs were all looked for and are not there. `uniformity` names a setting or a part
 that is not as on the other nodes; if a rule below knows it, the finding has its cause, says what it can slow, and names in
 `evidence` the cases whose flows it limits: their `limited-by-...` is then no warning of its own. If each pair of the node that the
 cause can slow is slower than every other pair, and their median at least 10 % lower, the finding begins with the loss, and
@@ -61,7 +61,8 @@ pub fn page(rules: &[CauseRule]) -> File {
         writeln!(text, "| {} |", cells.join(" | ")).expect("a String takes all");
     }
     text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found; `{nodes}` are \
-             the nodes of its first case, as `-w` takes them; `{route}` is `ip route get` with the address of the other node. \
+             the nodes of its first case, as `-w` takes them; `{route}` is `ip route get` with the address of the other node; `{mtu}` compares the MTU of its interface with \
+             that of the others. \
              `INTERFACE`, `MOUNTPOINT`, `DISK`, `MEMBER`, `GROUP` and `ADDRESS` are filled in where the case or the inventory \
              of the node tells them.\n\n";
     text += TRIALS;

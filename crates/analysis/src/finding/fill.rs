@@ -3,7 +3,7 @@
 
 use seatrial_model::machine::{Known, Machine, NicKind};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Remedy, Site, Subject};
+use seatrial_model::{Finding, Remedy, Site, SiteNode, Subject};
 
 use super::path::interfaces;
 
@@ -85,6 +85,19 @@ fn is_address(word: &str) -> bool {
     shape == "xxxx:xx:xx.x"
 }
 
+/// The interface of the node that the cases use, or the only one that is up.
+pub(super) fn interface_of(node: &SiteNode, cases: &[&CaseRecord]) -> Option<String> {
+    let (name, machine) = (Some(node.name.as_str()), Some(&node.machine));
+    interface(&Place { node: name, machine, subject: None, text: "", cases })
+}
+
+/// The file system of the directory of the case.
+pub(super) fn file_system_of(case: &CaseRecord, node: &SiteNode) -> Option<Subject> {
+    let (name, machine) = (Some(node.name.as_str()), Some(&node.machine));
+    let place = Place { node: name, machine, subject: None, text: "", cases: &[case] };
+    mount_of_case(&place).map(|mount| Subject::device("fs", &mount))
+}
+
 /// The interface that the finding is about, that was chosen for the node, or the only one that is up.
 fn interface(place: &Place<'_>) -> Option<String> {
     let own = place.subject.filter(|subject| subject.kind() == "nic");
@@ -111,15 +124,16 @@ fn mount_point(place: &Place<'_>) -> Option<String> {
         subject.as_str().strip_prefix("fs:").filter(|path| path.starts_with('/')).map(str::to_owned)
     };
     let subjects = || place.subject.into_iter().chain(place.cases.iter().map(|case| &case.subject));
-    let of_case = || {
-        let path = directory(place)?;
-        let systems = place.machine?.file_systems.known()?.iter();
-        let mount = systems.filter_map(|system| system.mount_of(path)).max_by_key(|mount| mount.len());
-        mount.map(str::to_owned)
-    };
     // The kernel knows the mount point of a directory that no inventory has.
     let by_kernel = || directory(place).map(|path| format!("\"$(findmnt -n -o TARGET -T {path})\""));
-    subjects().find_map(of_subject).or_else(of_case).or_else(by_kernel)
+    subjects().find_map(of_subject).or_else(|| mount_of_case(place)).or_else(by_kernel)
+}
+
+/// The mount point of the directory of the case.
+fn mount_of_case(place: &Place<'_>) -> Option<String> {
+    let path = directory(place)?;
+    let systems = place.machine?.file_systems.known()?.iter();
+    systems.filter_map(|system| system.mount_of(path)).max_by_key(|mount| mount.len()).map(str::to_owned)
 }
 
 /// The first disk of the file system.
@@ -147,7 +161,7 @@ fn group(place: &Place<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use seatrial_model::machine::{Bond, BondMember, CpuQuota, FileSystem, Nic};
-    use seatrial_model::{Actor, Severity, SiteNode};
+    use seatrial_model::{Actor, Severity};
 
     use super::*;
     use crate::judge::fixture::case;

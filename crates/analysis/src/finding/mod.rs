@@ -57,7 +57,7 @@ mod uneven_flows;
 pub use at_once::{AtOnce, Classes, Flow, Line, Repeat, Step, at_once};
 pub use bisection::{Bisection, bisections};
 pub use cause::{CAUSES, CauseRule, Sign, explain};
-pub(crate) use cause::{cause_of_difference, explain_outliers};
+pub(crate) use cause::{Observation, cause_of_difference, explain_outliers};
 pub use cost::cost_findings;
 pub use factor::{FactorInteraction, Factors, Worth, factors, is_of_factors};
 pub use fill::{fill, fill_all};

@@ -10,7 +10,7 @@ use super::group_faults;
 use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::beside_peers::beside_peers;
-use crate::number::{in_unit, quantity, significant};
+use crate::number::{in_unit, quantity, ratio, significant};
 
 pub(super) const NODE: Rule = Rule {
     kind: "slow-node",
@@ -56,7 +56,11 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
 /// Without their causes, which `cause::explain` adds.
 fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     let of_matrix = |matrix: &Matrix| -> Vec<Finding> {
+        let all = matrix.slow_nodes(FEWEST_PARTNERS);
+        let peers = matrix.sound(&all);
         let finding = |slow: &Slow| {
+            // The pairs that are left are what healing brings the node to.
+            let peers = peers.unwrap_or(slow.median);
             let node = &matrix.nodes[slow.nodes[0]];
             let (how, but) = match slow.side {
                 SlowSide::Both => ("has", String::new()),
@@ -64,14 +68,17 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
                 SlowSide::Receives => ("receives at", format!("; {node} sends as fast as the others")),
             };
             let text = format!(
-                "{node} {how} {}: {} is the median over {} partners, {} that of all nodes{but}",
-                beside_peers(percent(slow), &matrix.metric),
+                "{node} {how} {}: {} is the median over {} partners, {} that of the other pairs{but}",
+                beside_peers(percent(slow.value, peers), &matrix.metric),
                 in_unit(slow.value, matrix.unit),
                 slow.partners,
-                in_unit(slow.median, matrix.unit),
+                in_unit(peers, matrix.unit),
             );
             let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
-            let finding = Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) };
+            let finding = Finding {
+                node: Some(node.clone()),
+                ..with_number(finding, matrix, percent(slow.value, peers))
+            };
             let cases: Vec<&CaseRecord> = records.iter().filter(|case| is_of(case, matrix)).collect();
             confidence::with(
                 finding,
@@ -80,7 +87,7 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
                 &cases,
             )
         };
-        matrix.slow_nodes(FEWEST_PARTNERS).iter().map(finding).collect()
+        all.iter().map(finding).collect()
     };
     speeds(records).iter().flat_map(of_matrix).collect()
 }
@@ -112,23 +119,24 @@ fn links(matrix: &Matrix, records: &[CaseRecord]) -> Vec<Finding> {
         let finding = Finding::new(LINK.kind, Severity::Problem, subject, text);
         let own = records.iter().filter(|case| is_of(case, matrix) && case.nodes == [one, other]);
         let finding = finding.with_remedy(address::check_path(&own.collect::<Vec<_>>()));
-        with_number(finding, matrix, slow)
+        with_number(finding, matrix, percent(slow.value, slow.median))
     };
     matrix.slow_links().iter().map(finding).collect()
 }
 
 fn against(slow: &Slow, whom: &str) -> String {
-    let percent = percent(slow);
+    let percent = percent(slow.value, slow.median);
     let side = if percent < 0.0 { "below" } else { "above" };
-    format!("{} % {side} the median {} of {whom}", significant(percent.abs()), significant(slow.median))
+    format!("{} % {side} the median {} of {whom}", ratio(percent.abs()), significant(slow.median))
 }
 
-fn percent(slow: &Slow) -> f64 {
-    100.0 * (slow.value - slow.median) / slow.median.abs()
+/// How far `value` is from `reference`, in percent of it.
+fn percent(value: f64, reference: f64) -> f64 {
+    100.0 * (value - reference) / reference.abs()
 }
 
-fn with_number(finding: Finding, matrix: &Matrix, slow: &Slow) -> Finding {
-    let value = quantity(percent(slow), Unit::Percent);
+fn with_number(finding: Finding, matrix: &Matrix, percent: f64) -> Finding {
+    let value = quantity(percent, Unit::Percent);
     Finding { value, evidence: vec![matrix.group.clone(), matrix.metric.clone()], ..finding }
 }
 
@@ -187,7 +195,7 @@ mod tests {
         assert_eq!(finding.node.as_deref(), Some("n3"));
         assert!(
             finding.text.starts_with(
-                "n3 has 85 % of its peers' throughput: 85 GB/s is the median over 3 partners, 100 GB/s that of all nodes"
+                "n3 has 85 % of its peers' throughput: 85 GB/s is the median over 3 partners, 100 GB/s that of the other pairs"
             ),
             "{}",
             finding.text

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Known, Machine};
-use seatrial_model::setting::{Present, SettingAbout, SettingReading};
+use seatrial_model::setting::{Present, SettingAbout, SettingFile, SettingReading};
 use seatrial_model::{Bytes, SiteNode, Value};
 
 use super::class::listed;
+use crate::command::quoted;
 
 /// A node's attributes by name. What could not be read is left out: it is reported elsewhere and is no difference.
 pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
@@ -32,15 +33,30 @@ pub(crate) fn setting_name(reading: &SettingReading) -> String {
     }
 }
 
-/// The command that sets the setting called `name` to `wanted`.
-pub(crate) fn command(
+/// The command that sets the setting called `name` to `wanted`, and where Seatrial can set the value at every boot, the one for
+/// that.
+pub(crate) fn how_to_set(
     node: &SiteNode,
     name: &str,
     wanted: &str,
     settings: &[&'static SettingAbout],
 ) -> Option<String> {
     let reading = node.settings.iter().find(|reading| setting_name(reading) == name)?;
-    settings.iter().find(|about| about.id == reading.setting)?.command(reading, &Value::from(wanted))
+    let about = settings.iter().find(|about| about.id == reading.setting)?;
+    let value = Value::from(wanted);
+    let command = about.command(reading, &value)?;
+    let device =
+        reading.subject.as_str().split_once(':').map_or(String::new(), |(_, name)| format!("@{name}"));
+    let typed = quoted(&format!("{}{device}={wanted}", about.id));
+    // Interrupts and GPUs, whose values have no such path, are set by no file of boot.
+    let is_kept = |file: &SettingFile| ["/proc/sys/", "/sys/"].iter().any(|top| file.path.starts_with(top));
+    let at_boot = about.file(reading, &value).filter(is_kept).map(|_| {
+        format!(
+            "; it lasts until the next boot, beyond it with `seatrial settings apply {typed} --persist -w {}`",
+            node.name
+        )
+    });
+    Some(format!("`{command}`{}", at_boot.unwrap_or_default()))
 }
 
 #[derive(Default)]

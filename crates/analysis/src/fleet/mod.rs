@@ -19,7 +19,7 @@ use seatrial_model::{Finding, Site};
 
 use crate::finding::explain_outliers;
 use crate::judge::Assignment;
-pub(crate) use attributes::{attributes, command, setting_name};
+pub(crate) use attributes::{attributes, how_to_set, setting_name};
 pub(crate) use class::alike;
 use class::classes;
 pub use errors_grew::{note_counters, note_counters_after};

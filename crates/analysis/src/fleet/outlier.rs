@@ -17,7 +17,7 @@ use crate::beside_peers::beside_peers;
 use crate::finding::confidence;
 use crate::finding::matrix::{APART, allowed_of_few, distance, shortfall};
 use crate::judge::disturbed::disturbed_by;
-use crate::number::{in_unit, quantity, significant};
+use crate::number::{in_unit, quantity, ratio};
 use crate::same::{class_of, is_same_question};
 
 pub(crate) const KIND: &str = "outlier";
@@ -121,7 +121,7 @@ fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, median: f64, margin: Op
     let percent = 100.0 * (value - median) / median.abs();
     let node = case.nodes.first().cloned().unwrap_or_default();
     let how = match margin {
-        Some(margin) => format!("{} times what chance explains", significant(margin)),
+        Some(margin) => format!("{} times what chance explains", ratio(margin)),
         None => "and its interval lies apart from those of all others".to_owned(),
     };
     let text = format!(

@@ -7,11 +7,11 @@ use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Actor, Finding, Remedy, Severity, Subject, Unit};
 use seatrial_stats::Sorted;
 
-use super::attributes::{attributes, command};
+use super::attributes::attributes;
 use super::class::Class;
 use crate::beside_peers::beside_peers;
 use crate::finding::matrix::{SlowSide, shortfall};
-use crate::finding::{CauseRule, cause_of_difference};
+use crate::finding::{CauseRule, Observation, cause_of_difference};
 use crate::number::quantity;
 
 pub(crate) const KIND: &str = "uniformity";
@@ -53,16 +53,11 @@ pub(super) fn find(
             Some((usual, most)) => {
                 for (value, nodes) in by_value.iter().filter(|(value, _)| *value != usual) {
                     for node in nodes {
-                        let others = if most.len() == 1 {
-                            "1 other".to_owned()
-                        } else {
-                            format!("{} others", most.len())
-                        };
-                        let host = class.nodes.iter().find(|host| host.name == *node);
-                        let command = host.and_then(|host| command(host, name, usual, settings));
-                        let text = format!("{name} is {value}, on {others} {usual}");
-                        let cause = cause_of_difference(name, value, usual);
-                        odd.entry(*node).or_default().push(Odd { text, command, cause });
+                        let Some(host) = class.nodes.iter().find(|host| host.name == *node) else { continue };
+                        let usual = (*usual, most.len());
+                        let seen = Observation::of_difference(host, name, value, usual, settings);
+                        let cause = cause_of_difference(name, value, usual.0);
+                        odd.entry(*node).or_default().push(Odd { seen, cause });
                     }
                 }
             }
@@ -73,15 +68,14 @@ pub(super) fn find(
     found
 }
 
-/// A difference; the command that takes it away, and the cause of low numbers that it can be, if they are known.
+/// A difference, and the cause of low numbers that it can be, if that is known.
 struct Odd {
-    text: String,
-    command: Option<String>,
+    seen: Observation,
     cause: Option<&'static CauseRule>,
 }
 
 fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
-    let what: Vec<&str> = odd.iter().map(|odd| odd.text.as_str()).collect();
+    let what: Vec<&str> = odd.iter().map(|odd| odd.seen.text.as_str()).collect();
     let mut text = what.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
     if what.len() > MOST_NAMED {
         text += &format!("; and {} more", what.len() - MOST_NAMED);
@@ -109,15 +103,17 @@ fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
         None => (None, format!("{node}: {text}")),
     };
     let finding = Finding { value, ..Finding::new(KIND, Severity::Warning, Subject::node(), text) };
-    let remedy = match odd.iter().find_map(|odd| odd.command.as_ref()) {
-        Some(command) => Remedy::of(Actor::Root, format!("make {node} like its peers: `{command}`")),
-        None => {
-            let of_cause = causes().find_map(|rule| rule.general_remedy(node));
-            let first = what.first().copied().unwrap_or_default();
-            let text = || format!("find out why {node} is not like its peers: {first}");
-            of_cause.unwrap_or_else(|| Remedy::of(Actor::Administrator, text()))
-        }
+    let is_told = |odd: &&Odd| odd.cause.map(|rule| rule.id) == cause.map(|rule| rule.id);
+    let of_cause = |odd: &Odd| odd.cause?.general_remedy(node, &odd.seen);
+    let by_command = |odd: &Odd| {
+        let command = Some(&odd.seen.command).filter(|command| !command.is_empty())?;
+        Some(Remedy::of(Actor::Root, format!("on {node}, as on its peers: {command}")))
     };
+    let remedy = odd.iter().filter(is_told).find_map(of_cause).or_else(|| odd.iter().find_map(of_cause));
+    let remedy = remedy.or_else(|| odd.iter().find_map(by_command)).unwrap_or_else(|| {
+        let first = what.first().copied().unwrap_or_default();
+        Remedy::of(Actor::Administrator, format!("find out why {node} is not like its peers: {first}"))
+    });
     let cause = cause.map(|rule| rule.id.to_owned());
     Finding { node: Some(node.to_owned()), cause, evidence, ..finding }.with_remedy(remedy)
 }
@@ -247,13 +243,50 @@ mod tests {
         };
         assert_eq!(
             action(7, &[&GOVERNOR]),
-            "make n3 like its peers: `cpupower frequency-set -g performance`"
+            "on n3, as on its peers: `cpupower frequency-set -g performance`; look where the other nodes have it from (tuned, \
+             cpupower, firmware setup)"
         );
         assert_eq!(
             action(8, &[]),
             "find out why n3 is not like its peers: cpu.governor is powersave, on 2 others performance"
         );
         assert!(action(7, &[]).contains("dmidecode -t memory"), "as the rule of missing memory says");
+    }
+
+    #[test]
+    fn what_to_do_about_an_mtu_is_what_its_cause_says_with_what_keeps_the_value() {
+        static MTU: SettingAbout = SettingAbout {
+            id: "nic.mtu",
+            title: "",
+            doc: "",
+            kind: Kind::Count(68, 65535),
+            unit: "",
+            fields: &[],
+            unlimited: None,
+            subject: "nic",
+            facts: &[],
+            source: "",
+            apply: &[ApplyCommand {
+                file: "/sys/class/net/{name}/mtu",
+                ..ApplyCommand::always("ip link set dev {name} mtu {value}")
+            }],
+            privilege: Privilege::NetAdmin,
+            remedy: "",
+            traps: "",
+        };
+        let with_mtu = |name: &str, mtu: &str| {
+            let mut node = node(name, 8, mtu);
+            node.settings[0].setting = "nic.mtu".to_owned();
+            node.settings[0].subject = Subject::device("nic", "eth0");
+            node
+        };
+        let nodes = [with_mtu("n1", "9000"), with_mtu("n2", "9000"), with_mtu("n3", "1500")];
+        let found = find(&Class { nodes: nodes.iter().collect() }, &[], &[&MTU]);
+        assert_eq!(
+            found[0].remedy.as_ref().expect("there is something to do").action,
+            "on n3, as on its peers (its switch port must allow packets of this size): `ip link set dev eth0 mtu 9000`; it lasts \
+             until the next boot, beyond it with `seatrial settings apply nic.mtu@eth0=9000 --persist -w n3`"
+        );
     }
 
     #[test]

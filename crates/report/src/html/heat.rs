@@ -5,7 +5,7 @@ use askama::Template;
 use super::shown::Shown;
 use super::words::{fixed, text};
 use crate::view::cases::without_added;
-use crate::view::matrix::{Matrix, MatrixValue};
+use crate::view::matrix::{Matrix, MatrixValue, MissingValue};
 use crate::view::pairs::{matrices, matrix};
 
 /// Nodes of a matrix that is shown whole; of a larger matrix only the worst nodes are shown.
@@ -45,7 +45,13 @@ impl Heat {
                 to: found.case.as_deref().map(&place).unwrap_or_default(),
             }
         };
-        let cell = |at| matrix.values.get(&at).map(|found| filled(at, found)).unwrap_or_default();
+        let lost = |missing: &MissingValue| HeatCell {
+            text: missing.word.to_owned(),
+            to: place(&missing.case),
+            ..HeatCell::default()
+        };
+        let number = |at| matrix.values.get(&at).map(|found| filled(at, found));
+        let cell = |at| number(at).or_else(|| matrix.missing.get(&at).map(lost)).unwrap_or_default();
         let row = |(row, name): (usize, &String)| {
             (text(name), (0..matrix.columns.len()).map(|column| cell((row, column))).collect())
         };
@@ -54,7 +60,11 @@ impl Heat {
             corner: text(&matrix.corner()),
             columns: matrix.columns.iter().map(|name| text(name)).collect(),
             rows: matrix.rows.iter().enumerate().map(row).collect(),
-            note: matrix.note.clone(),
+            note: [matrix.note.clone()]
+                .into_iter()
+                .chain(matrix.legend().map(|legend| legend + "."))
+                .collect::<Vec<_>>()
+                .join(" "),
         }
     }
 }

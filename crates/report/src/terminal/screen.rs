@@ -6,13 +6,14 @@ use seatrial_model::record::Document;
 use super::series::Series;
 use super::verdicts::shortened;
 use super::{TerminalContext, actions, findings, headline, next, nodes, pairs, table, tables};
+use crate::grid;
 use crate::ink::is_mark;
 use crate::labels::named;
 use crate::notes::Notes;
 use crate::view::actions::{Action, with_warnings};
 use crate::view::cases::without_added;
 use crate::view::criteria::{Criterion, Judgement, Places, table as criteria_table};
-use crate::view::headline::{listed, said};
+use crate::view::headline::listed;
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::view::parts::{self, Extent};
 use crate::view::table::Cell;
@@ -116,21 +117,19 @@ fn in_room(
         blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
     }
     blocks.push(judged(document, room.criteria, &mut notes, width));
-    blocks.push(next::block(document, context) + &last_line(document, context, actions));
+    blocks.push(next::block(document, context) + &last_lines(document, context, actions, width));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
-/// The result, the worst to act on, and the page of the run.
-fn last_line(document: &Document, context: &TerminalContext<'_>, all: &[Action<'_>]) -> String {
-    let result = match document.verdict {
-        Some(verdict) => format!("{}, {}", verdict.word().to_uppercase(), said(document)),
-        None => said(document),
-    };
-    let result = [Some(result), actions::in_short(document, all)];
+/// The verdict with the worst to act on, and the page of the run, whose path is for copying.
+fn last_lines(document: &Document, context: &TerminalContext<'_>, all: &[Action<'_>], width: u16) -> String {
+    let verdict = document.verdict.map(|verdict| verdict.word().to_uppercase());
+    let result = [verdict, actions::in_short(document, all)];
     let result = result.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let page = context.folder.map(|folder| format!(" · page: {}", folder.join("report.html").display()));
-    format!(" {}\n", clean(&(result + &page.unwrap_or_default())))
+    let page = context.folder.map(|folder| format!("page: {}", folder.join("report.html").display()));
+    let wrapped = if result.is_empty() { String::new() } else { grid::wrapped(&clean(&result), width) };
+    wrapped + &page.map_or(String::new(), |page| format!(" {}\n", clean(&page)))
 }
 
 /// A row per criterion, the worst first; those about parts that do not exist are left out.

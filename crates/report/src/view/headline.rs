@@ -104,7 +104,7 @@ fn without_numbers(document: &Document) -> Option<String> {
     Some(format!("{nodes} {what}{}", why.unwrap_or_default()))
 }
 
-/// `n3 has 12 % of its peers' throughput: small send buffer`, `n3: packet loss`: the node, else what it is about, how much it loses,
+/// `n3 has 12 % of its peers' throughput: small send buffer`, `n3: packet loss`, `n2: read-only file system (/scratch)`: the node, else what it is about, how much it loses,
 /// and the cause, else the kind.
 fn why(document: &Document, finding: &Finding) -> String {
     let rule = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id) && !rule.seen.is_empty());
@@ -122,7 +122,10 @@ fn why(document: &Document, finding: &Finding) -> String {
             let why = rule.map_or(String::new(), |rule| format!(": {}", rule.title));
             format!("{node} has {loss}{why}")
         }
-        Some(node) if is_fleet(document) => format!("{node}: {why}"),
+        Some(node) if is_fleet(document) => match named(finding.subject.as_str(), "") {
+            part if part.is_empty() => format!("{node}: {why}"),
+            part => format!("{node}: {why} ({part})"),
+        },
         None if finding.subject != Subject::node() => format!("{}: {why}", finding.subject),
         _ => why,
     }

@@ -1,13 +1,13 @@
 //! A matrix of numbers: named rows and columns, and the distance of each number from the median.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::{Better, Unit};
 use seatrial_stats::Sorted;
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{decimals, whole_percent};
-use crate::words::unit;
+use crate::words::{count, unit};
 
 /// Steps of distance on either side of the median.
 const STEPS: f64 = 4.0;
@@ -24,6 +24,8 @@ pub struct Matrix {
     pub columns: Vec<String>,
     /// By row and column.
     pub values: BTreeMap<(usize, usize), MatrixValue>,
+    /// The cases that have no number.
+    pub missing: BTreeMap<(usize, usize), MissingValue>,
     pub unit: Unit,
     pub better: Better,
     pub note: String,
@@ -36,7 +38,25 @@ pub struct MatrixValue {
     pub case: Option<String>,
 }
 
+/// A case without a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissingValue {
+    /// How the case ended.
+    pub word: &'static str,
+    pub case: String,
+}
+
 impl Matrix {
+    /// What the words in place of numbers say; `None` without such words.
+    pub fn legend(&self) -> Option<String> {
+        let words: BTreeSet<&str> = self.missing.values().map(|missing| missing.word).collect();
+        let words: Vec<&str> = words.into_iter().collect();
+        let number = count(self.missing.len(), "pair");
+        let pairs = self.rows.len() * self.columns.len().saturating_sub(1);
+        let open = if self.values.len() + self.missing.len() < pairs { "; empty: not tried" } else { "" };
+        (!words.is_empty()).then(|| format!("{}: {number} without a number{open}", words.join(", ")))
+    }
+
     pub fn decimals(&self) -> usize {
         decimals(self.values.values().map(|value| value.value))
     }
@@ -58,10 +78,17 @@ impl Matrix {
         let first = Column::numbers(self.corner());
         let mut table = Builder::new(&self.title, &rows).column(first, |row| self.rows[*row].as_str());
         for (column, name) in self.columns.iter().enumerate() {
-            let value = |row: &usize| self.values.get(&(*row, column)).map(|value| value.value);
-            table = table.column(Column::numbers(name), |row| Cell::number(value(row), decimals));
+            let cell = |row: &usize| {
+                let at = (*row, column);
+                match (self.values.get(&at), self.missing.get(&at)) {
+                    (None, Some(missing)) => Cell::from(missing.word).case(missing.case.as_str()),
+                    (value, _) => Cell::number(value.map(|value| value.value), decimals),
+                }
+            };
+            table = table.column(Column::numbers(name), cell);
         }
-        table.whole()
+        let table = table.whole();
+        Table { remarks: self.legend().into_iter().collect(), ..table }
     }
 
     /// Full text about the number at `at`; `median` is that of the matrix.
@@ -97,6 +124,7 @@ mod tests {
             rows: Vec::new(),
             columns: Vec::new(),
             values: values.iter().enumerate().map(|(at, number)| ((0, at), value(number))).collect(),
+            missing: BTreeMap::new(),
             unit: Unit::Count,
             better,
             note: String::new(),

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use seatrial_analysis::Assignment;
 use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
+use seatrial_model::{Cause, Finding, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::cases::by_id;
+use super::findings::OF_RUN;
 use super::table::{Builder, Cell, Column, Table};
 use super::values::value_of;
 use crate::labels::named;
@@ -26,13 +27,13 @@ pub struct NodeSummary<'a> {
     pub node: &'a str,
     /// The verdict over all; `None` when nothing was measured or judged there.
     pub verdict: Option<Verdict>,
-    /// Number of passed verdicts or measured cases, and of all.
+    /// Number of passed verdicts or measured cases, and of all, also of those that failed with a node at fault.
     met: usize,
     all: usize,
     worst: Option<Worst<'a>>,
     /// Number of results that the node has none of, as nothing reached it.
     unreached: usize,
-    /// Kinds of findings about the node, without those of severity info.
+    /// Kinds of findings about the node, without those of severity info and those about the run.
     found: Vec<&'a str>,
     /// The nodes at fault for the cases with it that have no result.
     failed_with: BTreeSet<&'a str>,
@@ -101,14 +102,24 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
         }
     }
     for case in document.results.iter().filter(|case| is_of_culprit(case, &culprits)) {
+        let is_about = |record: &&VerdictRecord| {
+            record.node.is_none() && record.case.as_deref() == Some(case.case.as_str())
+        };
+        let results = match document.verdicts.as_slice() {
+            [] => 1,
+            verdicts => verdicts.iter().filter(is_about).count(),
+        };
         for node in case.nodes.iter().filter(|node| !culprits.contains(node.as_str())) {
             if let Some(summary) = places.get(node.as_str()).and_then(|at| all.get_mut(*at)) {
                 let its = case.nodes.iter().map(String::as_str).filter(|node| culprits.contains(node));
                 summary.failed_with.extend(its);
+                summary.all += results;
             }
         }
     }
-    for finding in document.findings.iter().filter(|finding| finding.severity > Severity::Info) {
+    let is_shown =
+        |finding: &&Finding| finding.severity > Severity::Info && !OF_RUN.contains(&finding.kind.as_str());
+    for finding in document.findings.iter().filter(is_shown) {
         let summary =
             finding.node.as_deref().and_then(|node| places.get(node)).and_then(|at| all.get_mut(*at));
         if let Some(summary) = summary {
@@ -247,7 +258,8 @@ fn of_cases(verdict: Option<Verdict>) -> Badge {
         Some(Verdict::Fail) => Outcome::Failed.into(),
         Some(Verdict::Unknown) => Outcome::Unmeasured.into(),
         Some(Verdict::Skip) => Outcome::Skipped.into(),
-        Some(Verdict::Pass | Verdict::Warn) => Outcome::Measured.into(),
+        // Numbers that nothing judges are no pass.
+        Some(Verdict::Pass | Verdict::Warn) => Badge { word: "no problem", ..Verdict::Skip.into() },
     }
 }
 
@@ -268,7 +280,7 @@ pub fn shortfall(record: &VerdictRecord) -> i64 {
     }
 }
 
-/// `20 nodes: 1 fail, 1 not reached, 18 pass`. Without verdicts a node with a problem counts as that alone.
+/// `20 nodes: 1 fail, 1 not reached, 18 pass`, `4 nodes: 1 with a problem, 3 without a problem`. Without verdicts a node with a problem counts as that alone.
 pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     let is_judged = !document.verdicts.is_empty();
     let mut numbers: BTreeMap<(Reverse<Option<Verdict>>, bool), usize> = BTreeMap::new();
@@ -279,6 +291,7 @@ pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
         _ if is_unreached => "not reached",
         None => "without anything",
         Some(verdict) if is_judged => verdict.word(),
+        Some(Verdict::Pass | Verdict::Warn) => "without a problem",
         verdict => of_cases(verdict).word,
     };
     let told = numbers

@@ -7,10 +7,10 @@ use seatrial_model::Better;
 use seatrial_model::record::CaseRecord;
 use seatrial_stats::Sorted;
 
-use super::matrix::{Matrix, MatrixValue};
+use super::matrix::{Matrix, MatrixValue, MissingValue};
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{decimals, plain, plus_minus, signed_percent};
-use crate::words::{count, in_unit, quantity};
+use crate::words::{Badge, count, in_unit, quantity};
 
 /// Steps at most; of more the last ones are shown, which have the most flows.
 const MOST_STEPS: usize = 24;
@@ -53,6 +53,12 @@ pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
         let found = MatrixValue { value: *value, more: more.unwrap_or_default(), case };
         Some(((place(at.0)?, place(at.1)?), found))
     };
+    let without_number = |(nodes, case): (&(&str, &str), &&CaseRecord)| {
+        let at = |name: &str| place(pairs.nodes.iter().position(|node| node == name)?);
+        let is_lost = !case.metrics.contains_key(&pairs.metric);
+        let missing = MissingValue { word: Badge::from(case.outcome).word, case: case.case.to_string() };
+        Some(((at(nodes.0)?, at(nodes.1)?), missing)).filter(|_| is_lost)
+    };
     let names: Vec<String> = chosen.iter().map(|node| pairs.nodes[*node].clone()).collect();
     let params = cases.values().next().map(|case| named_params(case).join(" ")).unwrap_or_default();
     let all: Vec<f64> = pairs.cells.values().copied().collect();
@@ -67,6 +73,7 @@ pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
             format!("{} pairs, median {}.", all.len(), quantity(median, pairs.unit))
         },
         values: pairs.cells.iter().filter_map(value).collect(),
+        missing: cases.iter().filter_map(without_number).collect(),
         columns: names.clone(),
         rows: names,
         unit: pairs.unit,

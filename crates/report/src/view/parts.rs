@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Outcome, Verdict, node_names};
+use seatrial_model::{Outcome, Verdict};
 use seatrial_stats::Sorted;
 
 use super::nodes::{culprits, is_fleet, spoken_of};
 use super::numbers::{Judged, JudgedNumber};
 use super::table::{Builder, Cell, CellPlot, Column, Table};
 use super::values::percent_beside_bound;
-use crate::labels::{Label, named};
+use crate::labels::{Label, ends_of, named};
 use crate::number::half_width;
 use crate::words::{Badge, count, counted, quantity};
 
@@ -282,9 +282,29 @@ impl Part<'_> {
 
     /// The median over the nodes of the metric of the worst number.
     pub fn median(&self) -> Option<String> {
-        let own = self.numbers.iter().filter_map(|number| Some(self.worst.of(number.case)?.median));
+        // The worst may have no number.
+        let first =
+            [&self.worst].into_iter().chain(&self.numbers).find(|number| number.metric().is_some())?;
+        let own = self.numbers.iter().filter_map(|number| Some(first.of(number.case)?.median));
         let median = Sorted::new(&own.collect::<Vec<_>>()).ok()?.quantile(0.5).ok()?;
-        Some(quantity(median, self.worst.metric()?.unit))
+        Some(quantity(median, first.metric()?.unit))
+    }
+
+    /// `3`, `3 of 4`: the cases with a number, and of how many.
+    fn with_number(&self) -> String {
+        let (all, has) = (self.numbers.len(), |number: &&JudgedNumber<'_>| number.metric().is_some());
+        match self.numbers.iter().filter(has).count() {
+            number if number == all => number.to_string(),
+            number => format!("{number} of {all}"),
+        }
+    }
+
+    /// The worst number; of a case without one, how it ended.
+    fn worst_or_end(&self) -> Cell {
+        match self.worst.metric() {
+            Some(_) => self.measured(),
+            None => Badge::from(self.worst.case.outcome).word.into(),
+        }
     }
 
     fn measured(&self) -> Cell {
@@ -343,12 +363,13 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
         })
         .column(Column::words("test").unbroken(), |part| part.test.as_str());
     if is_fleet {
-        let has_numbers = differ(|part| part.numbers.len().to_string());
+        let has_numbers =
+            differ(|part| part.with_number()) || parts.iter().any(|part| part.worst.metric().is_none());
         table = table
-            .numbers("measured", |part| has_numbers.then(|| part.numbers.len().to_string()))
+            .numbers("measured", |part| has_numbers.then(|| part.with_number()))
             .numbers("median", Part::median)
-            .numbers("worst", Part::measured)
-            .column(Column::words("on").unbroken(), |part| node_names(&part.worst.case.nodes));
+            .numbers("worst", Part::worst_or_end)
+            .column(Column::words("on").unbroken(), |part| ends_of(part.worst.case));
     } else {
         table = table.numbers("measured", Part::measured);
     }

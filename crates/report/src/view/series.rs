@@ -105,6 +105,7 @@ pub fn matrix(title: String, series: &SeriesRecord, axes: (&Axis, &Axis), rows: 
         title,
         names: (down.name.clone(), across.name.clone()),
         values: rows.iter().filter_map(value).collect(),
+        missing: Default::default(),
         rows: downs,
         columns: acrosses,
         unit: series.unit,

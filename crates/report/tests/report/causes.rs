@@ -3,7 +3,7 @@
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Actor, Cause, Finding, Outcome, Quantity, Remedy, Severity, Subject, Unit, Verdict};
 use seatrial_report::TextStyle;
-use seatrial_report::terminal::{TerminalContext, render};
+use seatrial_report::terminal::{Content, TerminalContext, render};
 
 use super::fixture;
 
@@ -26,6 +26,15 @@ fn pairs() -> Document {
     document.results = all.filter(|(one, other)| one != other).map(|(one, other)| pair(one, other)).collect();
     document.findings.clear();
     document
+}
+
+/// The same case with another message.
+fn larger(case: &CaseRecord) -> CaseRecord {
+    let mut case = case.clone();
+    let Ok(id) = format!("{}[size=larger]", case.case).parse();
+    case.case = id;
+    case.params.set("size", "larger");
+    case
 }
 
 fn finding(kind: &str, severity: Severity, node: &str, cause: Option<&str>) -> Finding {
@@ -160,19 +169,62 @@ fn nodes_that_failed_only_with_a_culprit_are_shown_as_sound() {
     let text = screen(&document);
     let first = "n4: firewall or wrong route; 6 of 12 cases measured, 6 failed, all with n4\n";
     assert!(text.starts_with(first), "{text}");
-    assert!(text.contains("4 nodes: 1 with a problem, 3 measured\n"), "each node is counted once: {text}");
+    assert!(
+        text.contains("4 nodes: 1 with a problem, 3 without a problem\n"),
+        "each node is counted once: {text}"
+    );
     let row = |node: &str| {
         text.lines().find(|line| line.contains(node) && line.contains(" of ")).map(str::to_owned)
     };
     for node in ["n1", "n2", "n3"] {
-        let row = row(&format!("measured  {node}")).unwrap_or_else(|| panic!("{node} is sound: {text}"));
-        assert!(row.contains("4 of 4") && row.ends_with("failed only with n4"), "{row}");
+        let row = row(&format!("no problem  {node}")).unwrap_or_else(|| panic!("{node} is sound: {text}"));
+        assert!(row.contains("4 of 6") && row.ends_with("failed only with n4"), "{row}");
     }
-    assert!(row("failed    n4").is_some_and(|row| row.contains("culprit")), "{text}");
+    assert!(row("failed      n4").is_some_and(|row| row.contains("culprit")), "{text}");
     let acts = text.lines().filter(|line| line.starts_with(" ✗")).count();
     assert_eq!(acts, 2, "the culprit, and its row: {text}");
     document.findings.clear();
     assert!(!screen(&document).contains("failed only"), "without a culprit nobody is sound");
+}
+
+#[test]
+fn pairs_without_a_number_have_a_mark_in_the_matrix_and_are_counted_in_the_table_of_parts() {
+    let mut document = pairs();
+    for case in document.results.iter_mut().filter(|case| case.nodes[1] == "n3") {
+        case.metrics.clear();
+        (case.outcome, case.cause) = (Outcome::Failed, Some(Cause::IoError));
+        case.reason = Some("packets of this size are lost on the way".to_owned());
+    }
+    let details = TerminalContext { content: Content::Details, ..TerminalContext::default() };
+    let text = render(&document, &details, TextStyle::default());
+    assert!(text.contains("failed: 3 pairs without a number\n"), "{text}");
+    let row = text.lines().find(|line| line.starts_with(" n1    -")).unwrap_or_else(|| panic!("{text}"));
+    assert!(row.split_whitespace().eq(["n1", "-", "214", "failed", "214"]), "{row}");
+    // More cases leave room for the parts alone.
+    document.results = [document.results.clone(), document.results.iter().map(larger).collect()].concat();
+    let text = screen(&document);
+    let row = text.lines().find(|line| line.contains(" pair ")).unwrap_or_else(|| panic!("{text}"));
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert!(words.windows(3).any(|of| of == ["9", "of", "12"]) && words.contains(&"n1->n3"), "{text}");
+}
+
+#[test]
+fn the_first_line_names_the_part_and_noise_is_no_finding_of_a_node() {
+    let known = Finding {
+        subject: Subject::device("fs", "/scratch"),
+        ..finding("known-cause", Severity::Problem, "n2", Some("read-only-file-system"))
+    };
+    let wide = finding("did-not-converge", Severity::Warning, "n1", None);
+    let text = screen(&Document { findings: vec![known, wide], ..pairs() });
+    assert!(text.starts_with("n2: read-only file system (/scratch); 12 cases measured\n"), "{text}");
+    assert!(!text.contains("did-not-converge"), "{text}");
+}
+
+#[test]
+fn the_last_lines_do_not_repeat_the_first_and_fit_the_screen() {
+    let slow = finding("slow-node", Severity::Problem, "n3", Some("smaller-mtu"));
+    let text = screen(&Document { findings: vec![slow], ..pairs() });
+    assert_eq!(text.lines().last(), Some(" the worst: slow-node on n3"), "{text}");
 }
 
 #[test]

@@ -206,5 +206,5 @@ fn a_node_with_a_problem_comes_first_and_the_first_line_says_so() {
     assert!(text.starts_with("n3: slow node; 4 cases measured\n"), "{text}");
     let nodes: Vec<&str> =
         text.lines().skip_while(|line| !line.starts_with(" outcome")).skip(2).take(2).collect();
-    assert!(nodes[0].starts_with(" ✗ problem   n3") && nodes[1].starts_with(" – measured  n1"), "{text}");
+    assert!(nodes[0].starts_with(" ✗ problem     n3") && nodes[1].starts_with(" – no problem  n1"), "{text}");
 }

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Confidence, Finding, Gain, Outcome, Remedy, Severity, Site, Subject};
+use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
 use super::scene::{Fleet, Scene};
 use super::sign::Observation;
+use crate::finding::fill::file_system_of;
 use crate::finding::loss::loss;
 use crate::finding::matrix::SlowSide;
 use crate::finding::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::finding::{culprit, shaped, slow};
-use crate::number::{in_unit, quantity, significant};
+use crate::number::{quantity, ratio};
 
 /// The finding that says why cases of one node have no numbers.
 const ALONE: &str = "known-cause";
@@ -32,7 +33,8 @@ pub fn explain(
         // The rule of the finding told the cause.
         let told = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id));
         let Some(node) = finding.node.clone() else {
-            finding.remedy = finding.remedy.take().or_else(|| told?.general_remedy(""));
+            finding.remedy =
+                finding.remedy.take().or_else(|| told?.general_remedy("", &Observation::default()));
             continue;
         };
         let empty = Scene {
@@ -93,16 +95,14 @@ fn cause(scene: &Scene<'_>) -> Option<(&'static CauseRule, Observation)> {
     CAUSES.iter().find_map(|rule| Some((rule, rule.holds(scene)?)))
 }
 
-/// What to do; where the cause stays open, with the causes that were looked for and are not there.
-fn remedy(rule: &CauseRule, scene: &Scene<'_>, seen: &Observation) -> Remedy {
-    let remedy = rule.remedy(scene, seen);
-    let excluded = CAUSES.iter().filter(|other| rule.is_open() && other.is_excluded(scene));
-    match excluded.map(|rule| rule.title).collect::<Vec<_>>().as_slice() {
-        [] => remedy,
-        titles => {
-            let action = format!("{}; looked for and not found: {}", remedy.action, titles.join(", "));
-            Remedy::of(remedy.actor, action)
-        }
+/// Where the cause stays open, the causes that were looked for and are not there.
+fn excluded(rule: &CauseRule, scene: &Scene<'_>) -> String {
+    let is_absent = |other: &&CauseRule| rule.is_open() && !other.is_open() && other.is_excluded(scene);
+    let titles: Vec<&str> = CAUSES.iter().filter(is_absent).map(|rule| rule.title).collect();
+    if titles.is_empty() {
+        String::new()
+    } else {
+        format!("; looked for and not found: {}", titles.join(", "))
     }
 }
 
@@ -125,16 +125,13 @@ fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
         cause(&scene).unwrap_or((CAUSES.last().expect("there are rules"), Observation::default()));
     say_first(finding, scene.node, &rule.text(&scene, &seen));
     finding.cause = Some(rule.id.to_owned());
-    finding.remedy = Some(remedy(rule, &scene, &seen));
+    finding.remedy = Some(rule.remedy(&scene, &seen));
     if let (Some(gain), Some((matrix, _))) = (gain(&scene), &scene.slow) {
-        let to = in_unit(gain.to.value(), gain.to.unit());
-        finding.text += &format!(
-            "; without the cause {} of {to} is expected, {} times as much",
-            matrix.metric,
-            significant(gain.factor)
-        );
+        let factor = ratio(gain.factor);
+        finding.text += &format!("; without the cause {factor} times the {} is expected", matrix.metric);
         finding.gain = Some(gain);
     }
+    finding.text += &excluded(rule, &scene);
 }
 
 /// What taking the cause away would bring: the median of the pairs of sound nodes. The limit of the node's own cases is no bound
@@ -169,15 +166,16 @@ fn of_failed(finding: &mut Finding, scene: &Scene<'_>) {
 }
 
 /// One finding for each cause of cases of one node that have no numbers. A case that failed speaks against its node; one that could
-/// not be measured does where most other nodes have no such case.
+/// not be measured does where there are other nodes, most of which have no such case.
 fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
     let mut found: BTreeMap<(&str, &Subject, &str), Finding> = BTreeMap::new();
     for case in records {
         let [node] = case.nodes.as_slice() else { continue };
+        let has_peers = || records.iter().any(|other| other.group == case.group && other.nodes != case.nodes);
         let severity = match case.outcome {
-            Outcome::Failed => Severity::Problem,
-            Outcome::Unmeasured => Severity::Warning,
             Outcome::Measured | Outcome::Skipped => continue,
+            Outcome::Unmeasured if !has_peers() => Severity::Warning,
+            Outcome::Failed | Outcome::Unmeasured => Severity::Problem,
         };
         let scene = by_itself(case, node, records, fleet);
         let Some((rule, seen)) = cause(&scene) else { continue };
@@ -185,10 +183,16 @@ fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
             continue;
         }
         let finding = found.entry((node, &case.subject, rule.id)).or_insert_with(|| {
-            // A case that could not be planned is about the node as a whole.
-            let about = if case.subject == Subject::node() { node } else { case.subject.as_str() };
+            // A case that could not be planned is about the node as a whole, unless its directory tells a file system.
+            let host = fleet.site.node(node).filter(|_| case.subject == Subject::node());
+            let subject =
+                host.and_then(|host| file_system_of(case, host)).unwrap_or_else(|| case.subject.clone());
+            let about = match subject.as_str() {
+                "node" => node,
+                subject => subject.strip_prefix("fs:").unwrap_or(subject),
+            };
             let text = format!("{about}: {}", rule.text(&scene, &seen));
-            let finding = Finding::new(ALONE, severity, case.subject.clone(), text);
+            let finding = Finding::new(ALONE, severity, subject, text);
             Finding {
                 node: Some(node.clone()),
                 cause: Some(rule.id.to_owned()),

@@ -10,4 +10,5 @@ pub use explain::explain;
 pub(crate) use explain::{cause_of_difference, explain_outliers};
 pub use rule::CauseRule;
 pub use rules::CAUSES;
+pub(crate) use sign::Observation;
 pub use sign::Sign;

@@ -9,7 +9,7 @@ use crate::finding::matrix::SlowSide;
 
 /// Why a node is at fault, as data. Texts have the places `{node}`; `{seen}`, which is what the sign saw; `{device}` and
 /// `{command}`, which it found; `{nodes}`, the nodes of the first case as `-w` takes them; `{route}`, the command that shows the
-/// way between two nodes of a case. Words such as `INTERFACE` are filled in where they are known (`finding::fill`).
+/// way between two nodes of a case; `{mtu}`, a clause that compares the MTU of the node with that of the others. Words such as `INTERFACE` are filled in where they are known (`finding::fill`).
 #[derive(Debug)]
 pub struct CauseRule {
     /// Id of the cause, as the field `cause` of a finding has it.
@@ -82,9 +82,13 @@ impl CauseRule {
         kind.strip_prefix("limited-by-").is_some_and(|word| self.limits.contains(&word))
     }
 
-    /// What to do where a value, a device or an address need not be known.
-    pub fn general_remedy(&self, node: &str) -> Option<Remedy> {
+    /// What to do where no case need be known.
+    pub(crate) fn general_remedy(&self, node: &str, seen: &Observation) -> Option<Remedy> {
         let action = self.action.replace("{node}", node);
+        let action = seen.places().iter().fold(action, |text, (place, value)| match value.is_empty() {
+            true => text,
+            false => text.replace(place, value),
+        });
         (!action.contains('{')).then(|| Remedy::of(self.actor, action))
     }
 
@@ -99,7 +103,8 @@ impl CauseRule {
 
     /// Whether what the cause is stays open: a part that no counter of the nodes shows.
     pub(super) fn is_open(&self) -> bool {
-        self.seen.is_empty() || self.seen.contains(&Sign::LimitedBy("path"))
+        let is_of_path = |sign: &Sign| matches!(sign, Sign::LimitedBy("path") | Sign::SteadyRate);
+        self.seen.is_empty() || self.seen.iter().any(is_of_path)
     }
 
     pub(super) fn text(&self, scene: &Scene<'_>, seen: &Observation) -> String {
@@ -112,13 +117,8 @@ impl CauseRule {
 }
 
 fn filled(text: &str, scene: &Scene<'_>, seen: &Observation) -> String {
-    let places = [
-        ("{node}", scene.node),
-        ("{nodes}", &scene.nodes()),
-        ("{seen}", &seen.text),
-        ("{device}", &seen.device),
-        ("{command}", &seen.command),
-        ("{route}", &address::route(&scene.cases)),
-    ];
-    places.iter().fold(text.to_owned(), |text, (place, value)| text.replace(place, value))
+    let (nodes, route, mtu) = (scene.nodes(), address::route(&scene.cases), scene.mtu());
+    let of_scene = [("{node}", scene.node), ("{nodes}", &nodes), ("{route}", &route), ("{mtu}", &mtu)];
+    let places = of_scene.into_iter().chain(seen.places());
+    places.fold(text.to_owned(), |text, (place, value)| text.replace(place, value))
 }

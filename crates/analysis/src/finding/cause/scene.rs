@@ -8,6 +8,7 @@ use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Outcome, Site, Unit};
 
 use crate::command::nodes_word;
+use crate::finding::fill;
 use crate::finding::matrix::{Matrix, Slow, SlowSide};
 use crate::fleet::attributes;
 use crate::number::quantity;
@@ -82,6 +83,22 @@ impl Scene<'_> {
     /// The nodes of the first case, as `-w` takes them; the node alone where there is none.
     pub fn nodes(&self) -> String {
         self.cases.first().map_or_else(|| self.node.to_owned(), |case| nodes_word(&case.nodes))
+    }
+
+    /// `, although the MTU of eth0 is 9000, as on its peers`, of the interface of the first case; empty where that is not known.
+    pub fn mtu(&self) -> String {
+        let told = || {
+            let node = self.site().node(self.node)?;
+            let interface = fill::interface_of(node, &self.cases)?;
+            let name = format!("nic.mtu of nic:{interface}");
+            let own = attributes(node).remove(&name)?;
+            let usual = &self.fleet.usual(&name)?.value;
+            Some(match own == *usual {
+                true => format!(", although the MTU of {interface} is {own}, as on its peers"),
+                false => format!(", and the MTU of {interface} is {own}, on its peers {usual}"),
+            })
+        };
+        told().unwrap_or_default()
     }
 
     /// Whether some of the cases are of these families of benchmarks.

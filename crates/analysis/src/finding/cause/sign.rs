@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::setting::Present;
+use seatrial_model::setting::{Present, SettingAbout};
 use seatrial_model::{Bytes, NodeReadings, SiteNode};
 
 use super::scene::Scene;
 use crate::finding::lossy::{self, Lost};
+use crate::finding::matrix::distance;
 use crate::finding::nfs;
 use crate::finding::probes::seen;
 use crate::finding::shaped;
-use crate::fleet::{attributes, command, setting_name};
-use crate::number::significant;
+use crate::finding::speeds::FEWEST_PARTNERS;
+use crate::fleet::{attributes, how_to_set, setting_name};
+use crate::number::{in_unit, significant};
 
 /// Something that a record, the inventory or the settings show, or do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub enum Sign {
     LimitedBy(&'static str),
     /// The same limits the flows of the other nodes.
     OthersLimitedBy(&'static str),
+    /// The path limits the flows of the node, and their rate is the same with all partners.
+    SteadyRate,
 }
 
 /// What a sign saw.
@@ -61,6 +65,29 @@ pub struct Observation {
     pub text: String,
     pub device: String,
     pub command: String,
+}
+
+impl Observation {
+    /// The attribute or setting `name` of `node`, which is `value` there and `usual` on so many others.
+    pub fn of_difference(
+        node: &SiteNode,
+        name: &str,
+        value: &str,
+        (usual, others): (&str, usize),
+        settings: &[&'static SettingAbout],
+    ) -> Self {
+        let others = if others == 1 { "1 other".to_owned() } else { format!("{others} others") };
+        Self {
+            text: format!("{name} is {value}, on {others} {usual}"),
+            device: name.rsplit_once(':').map_or_else(String::new, |(_, device)| device.to_owned()),
+            command: how_to_set(node, name, usual, settings).unwrap_or_default(),
+        }
+    }
+
+    /// The places of texts that it fills.
+    pub(super) fn places(&self) -> [(&'static str, &str); 3] {
+        [("{seen}", &self.text), ("{device}", &self.device), ("{command}", &self.command)]
+    }
 }
 
 pub enum Observed {
@@ -105,6 +132,7 @@ impl Sign {
             Self::NfsRetransmissions => "NFS requests sent again, of the node alone".to_owned(),
             Self::LimitedBy(word) => format!("flows limited by {word}"),
             Self::OthersLimitedBy(word) => format!("flows of other nodes limited by {word}"),
+            Self::SteadyRate => "flows limited by path, at the same rate with all partners".to_owned(),
         }
     }
 
@@ -150,6 +178,7 @@ impl Sign {
             Self::NfsRetransmissions => of_nfs(scene, nfs::retransmissions),
             Self::LimitedBy(word) => limited_by(scene.cases.iter().copied(), word, MOST),
             Self::OthersLimitedBy(word) => limited_by(scene.others(), word, OTHERS),
+            Self::SteadyRate => steady_rate(scene),
         }
     }
 }
@@ -218,6 +247,21 @@ fn limited_by<'a>(cases: impl Iterator<Item = &'a CaseRecord>, word: &str, most:
     told(own as f64 >= most * all as f64, format!("in {own} of {all} flows"))
 }
 
+/// Largest distance of a rate from the median of its node that a limiter of the rate leaves.
+const STEADY: f64 = 0.03;
+
+fn steady_rate(scene: &Scene<'_>) -> Observed {
+    let Some((matrix, slow)) = &scene.slow else { return Observed::Unknown };
+    match limited_by(scene.cases.iter().copied(), "path", MOST) {
+        Observed::Seen(_) => {}
+        other => return other,
+    }
+    let rates = || scene.cases.iter().filter_map(|case| Some(case.headline()?.1.median));
+    let is_steady = rates().all(|rate| distance(rate, slow.value).abs() <= STEADY);
+    let text = format!("{}, the same with {} partners", in_unit(slow.value, matrix.unit), slow.partners);
+    told(is_steady && slow.partners >= FEWEST_PARTNERS, text)
+}
+
 fn shaper(scene: &Scene<'_>) -> Observed {
     let Some(node) = scene.site().node(scene.node) else { return Observed::Unknown };
     let Some((rate, median)) = scene.rates() else { return Observed::Unknown };
@@ -254,12 +298,13 @@ fn odd(scene: &Scene<'_>, sign: &Sign, names: &[&str]) -> Observed {
         let Some(usual) = scene.fleet.usual(name) else { continue };
         is_known = true;
         if sign.is_difference(name, value, &usual.value) {
-            let command = command(node, name, &usual.value, scene.fleet.settings);
-            return Observed::Seen(Observation {
-                text: format!("{name} is {value}, on {} others {}", usual.nodes, usual.value),
-                device: name.rsplit_once(':').map_or_else(String::new, |(_, device)| device.to_owned()),
-                command: command.unwrap_or_else(|| format!("set {name} to {}", usual.value)),
-            });
+            let usual = (usual.value.as_str(), usual.nodes);
+            let settings = scene.fleet.settings;
+            let mut seen = Observation::of_difference(node, name, value, usual, settings);
+            if seen.command.is_empty() {
+                seen.command = format!("set {name} to {}", usual.0);
+            }
+            return Observed::Seen(seen);
         }
     }
     if is_known { Observed::Absent } else { Observed::Unknown }

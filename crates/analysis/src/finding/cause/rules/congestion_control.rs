@@ -12,6 +12,6 @@ pub const RULE: CauseRule = CauseRule {
     families: NETWORK,
     seen: &[Sign::Differs(&["net.ipv4.tcp_congestion_control"])],
     cause: "the sender uses another congestion control: {seen}",
-    action: "`{command}`, and in a file in /etc/sysctl.d",
+    action: "on {node}, as on its peers: {command}",
     ..CauseRule::NEW
 };

@@ -10,6 +10,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::Differs(&["cpu.governor", "cpu.boost", "cpu.energy_performance_preference"])],
     limits: &["sender-cpu", "receiver-cpu"],
     cause: "the clock of the CPUs is set otherwise than on the others: {seen}",
-    action: "`{command}`, and where the other nodes have it from (tuned, cpupower, firmware setup)",
+    action: "on {node}, as on its peers: {command}; look where the other nodes have it from (tuned, cpupower, firmware setup)",
     ..CauseRule::NEW
 };

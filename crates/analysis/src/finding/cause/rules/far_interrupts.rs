@@ -10,6 +10,6 @@ pub const RULE: CauseRule = CauseRule {
     families: NETWORK,
     seen: &[Sign::Differs(&["nic.irq_local"])],
     cause: "interrupts of a network card go to CPUs far from it: {seen}",
-    action: "`{command}`, and keep irqbalance from moving them: `systemctl stop irqbalance`",
+    action: "on {node}, as on its peers: {command}; keep irqbalance from moving them: `systemctl stop irqbalance`",
     ..CauseRule::NEW
 };

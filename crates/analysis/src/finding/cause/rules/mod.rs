@@ -27,6 +27,7 @@ mod missing_memory;
 mod narrow_link;
 mod nfs_retransmissions;
 mod pcie_errors;
+mod rate_limit;
 mod read_only_file_system;
 mod receive_window;
 mod receiver_cpu;
@@ -97,6 +98,7 @@ pub const CAUSES: &[CauseRule] = &[
     receiver_starved::RULE,
     sender_cpu::RULE,
     receiver_cpu::RULE,
+    rate_limit::RULE,
     full_path::RULE,
     unexplained::RULE,
 ];

@@ -11,6 +11,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::LimitedBy("send-buffer")],
     refuted_by: &[Sign::OthersLimitedBy("send-buffer")],
     cause: "{seen} the send buffer is too small",
-    action: "raise the third value on {node}: `sysctl -w net.ipv4.tcp_wmem=\"4096 65536 33554432\"`, and in a file in /etc/sysctl.d",
+    action: "raise the third value on {node}: `sysctl -w net.ipv4.tcp_wmem=\"4096 65536 33554432\"`; a file in /etc/sysctl.d keeps it beyond the next boot",
     ..CauseRule::NEW
 };

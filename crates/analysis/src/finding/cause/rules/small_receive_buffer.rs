@@ -13,6 +13,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::Lower(&["net.ipv4.tcp_rmem"])],
     limits: &["receive-window"],
     cause: "the receive buffer is small: {seen}",
-    action: "`{command}`, and in a file in /etc/sysctl.d",
+    action: "on {node}, as on its peers: {command}",
     ..CauseRule::NEW
 };

@@ -13,6 +13,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::Lower(&["net.ipv4.tcp_wmem"])],
     limits: &["application", "send-buffer"],
     cause: "the send buffer is small: {seen}",
-    action: "`{command}`, and in a file in /etc/sysctl.d",
+    action: "on {node}, as on its peers: {command}",
     ..CauseRule::NEW
 };

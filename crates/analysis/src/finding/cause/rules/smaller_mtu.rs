@@ -10,6 +10,6 @@ pub const RULE: CauseRule = CauseRule {
     families: NETWORK,
     seen: &[Sign::Lower(&["nic.mtu"])],
     cause: "the MTU is smaller: {seen}",
-    action: "`{command}`, and where the network is configured",
+    action: "on {node}, as on its peers (its switch port must allow packets of this size): {command}",
     ..CauseRule::NEW
 };
