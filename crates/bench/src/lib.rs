@@ -53,6 +53,7 @@ pub mod testing;
 mod toy;
 mod transferred;
 pub mod turns;
+mod verification;
 pub mod verbs;
 
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink, WITHIN_NODE};
@@ -87,3 +88,4 @@ pub use stream::{
 };
 pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;
+pub use verification::{VERIFY, VERIFY_BLOCKS};

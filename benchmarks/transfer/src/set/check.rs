@@ -50,7 +50,7 @@ impl DataSet {
                 return Ok(None);
             }
             let piece = &mut buffer[..bytes];
-            Payload::poison(piece);
+            self.payload.poison(piece);
             read_whole(&file, piece, block.offset).map_err(|errno| fail(errno.into()))?;
             if let Err(fault) = self.payload.check(block, piece) {
                 return wrong(fault.to_string());

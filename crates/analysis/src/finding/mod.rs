@@ -36,6 +36,7 @@ mod ncsa;
 mod nfs;
 mod not_made;
 mod not_reached;
+mod not_verified;
 mod one_file_system;
 mod paired;
 pub(crate) mod path;
@@ -125,6 +126,7 @@ pub const RULES: &[Rule] = &[
     kernel_warnings::RULE,
     disturbed::RULE,
     not_made::RULE,
+    not_verified::RULE,
     one_file_system::RULE,
     did_not_converge::RULE,
 ];
