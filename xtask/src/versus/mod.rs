@@ -11,6 +11,7 @@ mod mpi;
 mod network;
 pub(crate) mod ours;
 mod paired;
+pub mod peer;
 mod quiet;
 mod rdma;
 mod rounds;

@@ -1,4 +1,5 @@
-//! `versus storage`: `storage.file` against fio, tuned by hand and as it comes, and against elbencho where there is one.
+//! `versus storage`: `storage.file` against fio, tuned by hand and as it comes, and against elbencho and IOR where there are
+//! any; `storage.metadata` against mdtest.
 //!
 //! Both sides have a file of the same size on the same file system, the same blocks, depth, time and CPU, one thread, and
 //! go past the page cache. On the disk the device is the limit and latency and bandwidth show; on the loop device over
@@ -8,6 +9,7 @@
 
 mod elbencho;
 mod fio;
+mod ior;
 mod ours;
 mod places;
 
@@ -24,8 +26,9 @@ use crate::packages::{self, Package};
 
 pub const STORAGE: Area = Area {
     name: "storage",
-    about: "storage.file against fio and elbencho: same file system, size, pattern, block, depth and CPU",
+    about: "storage.file and storage.metadata against fio, elbencho, IOR and mdtest: same file system, size, pattern, block, depth and CPU",
     packages: PEERS,
+    peers: &[&ior::IOR],
     rows,
     prepare,
     alone: None,
@@ -142,6 +145,7 @@ fn rows() -> Vec<Row> {
         let row = row(&name, *job, job.write.then_some(1.0), ours, peer);
         rows.push(row.unless(|| elbencho::program().err().map(|error| error.to_string())));
     }
+    rows.extend(ior::rows(&places, Place::Loop));
     rows
 }
 
