@@ -37,6 +37,7 @@ mod nfs;
 mod not_made;
 mod not_reached;
 mod not_verified;
+mod not_watched;
 mod one_file_system;
 mod paired;
 pub(crate) mod path;
@@ -127,6 +128,7 @@ pub const RULES: &[Rule] = &[
     disturbed::RULE,
     not_made::RULE,
     not_verified::RULE,
+    not_watched::RULE,
     one_file_system::RULE,
     did_not_converge::RULE,
 ];

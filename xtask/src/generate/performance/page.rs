@@ -26,11 +26,14 @@ against itself. The newest row of each work counts here.
 const REPEAT: &str = "\
 ## Repeat
 
+    cargo xtask versus AREA --prepare
     cargo xtask versus AREA --list
     cargo xtask versus AREA --only TEXT --keep
     cargo xtask generate
 
-`AREA` is the name of a page above; `--only` selects rows by a part of their name. `--keep` writes the rows into
+`AREA` is the name of a page above. `--prepare` fetches and builds the peers that are no Debian packages, at fixed commits, below
+`target/peers`; `--source NAME=FOLDER` takes one from a folder or git repository. Rows of a peer that is not prepared are left out;
+Debian packages are installed when rows are measured. `--only` selects rows by a part of their name. `--keep` writes the rows into
 `xtask/performance/AREA.jsonl`, in place of those of the same name, processor and number of threads; `generate` makes these pages of
 it. A reason (`why`) is written there by hand. Areas that make a lab (`cluster`, `network`, `storage`, `transfer`) need root. `versus` takes at most 36 rounds a row (`--rounds`)
 and looks after every six: a row ends when the interval decides. As every look is a chance to be wrong, the interval that decides
