@@ -21,6 +21,7 @@ pub const AREAS: &[&Area] = &[
     &super::storage::STORAGE,
     &super::mpi::MPI,
     &super::transfer::TRANSFER,
+    &super::truth::TRUTH,
 ];
 
 /// A comparison: what is compared, and with whom.

@@ -19,9 +19,11 @@ mod run;
 mod storage;
 mod table;
 mod transfer;
+mod truth;
 
 pub use area::{AREAS, Alone, Area, Figure, Hindrance, Row, Taking, Work};
 pub use paired::{Lead, Paired, Side, Standing};
 pub use rounds::{Companion, Dropped, Rounds, Taken, Who};
 pub use run::{Args, run};
 pub use table::{Line, Outcome, table};
+pub use truth::TRUTH;

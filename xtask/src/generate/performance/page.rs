@@ -48,7 +48,7 @@ pub(super) fn summary(subjects: &[Subject]) -> File {
         "{MARK}{HEAD}| area | ahead | level | open | behind | best row | worst row |\n|---|---|---|---|---|---|---|\n"
     );
     let (measured, others): (Vec<&Subject>, Vec<&Subject>) =
-        subjects.iter().partition(|subject| !subject.rows.is_empty());
+        subjects.iter().partition(|subject| subject.is_of_peers());
     for subject in &measured {
         let rows = subject.newest();
         let count = |lead: &str| rows.iter().filter(|row| word(row.lead) == lead).count().to_string();
