@@ -32,7 +32,7 @@ pub const MPI: Area = Area {
     name: "mpi",
     about: "mpi.point_to_point, mpi.collective and mpi.one_sided against the OSU micro-benchmarks and IMB: same library, launcher, ranks, CPUs and sizes",
     packages: &[],
-    peers: &[&IMB],
+    peers: &[&osu::OSU, &IMB],
     rows,
     prepare,
     alone: None,
