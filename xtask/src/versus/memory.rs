@@ -40,7 +40,7 @@ const STREAM: Peer = Peer {
     name: "stream",
     area: "memory",
     url: "https://github.com/jeffhammond/STREAM",
-    commit: "04366a003b8e3a43ee141d2e50f76e560a66c4ce",
+    commit: "6703f7504a38a8da96b353cadafa64d3c2d7a2d3",
     packages: &[GCC, GIT],
     build: "gcc -O3 -march=native -fopenmp -DSTREAM_ARRAY_SIZE=83886080 -DNTIMES=10 stream.c -o stream",
     programs: &["stream"],

@@ -92,7 +92,8 @@ impl Payload {
             return;
         }
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks_mut(GRANULE)) {
-            let granule = &mut granule[..made(verification, granule.len())];
+            let len = made(verification, granule.len());
+            let granule = &mut granule[..len];
             let nonce = stamp.nonce(self.run);
             let (key, words) = self.source(nonce);
             let random = granule.len() - self.zeros_of(granule.len());

@@ -21,7 +21,7 @@ const IMB: Peer = Peer {
     name: "imb",
     area: "mpi",
     url: "https://github.com/intel/mpi-benchmarks",
-    commit: "144655fbc98257ee260da1940bb7f88722ec80aa",
+    commit: "46e8757a920c334abfea6340499f1c5deaefb834",
     packages: AUTOTOOLS,
     build: "make IMB-MPI1 CC=mpicc CXX=mpicxx",
     programs: &["IMB-MPI1"],

@@ -16,7 +16,7 @@ pub const NEPER: Peer = Peer {
     name: "neper",
     area: "network",
     url: "https://github.com/google/neper",
-    commit: "034bf65e9fdf33f57ad185f3e550087abd3d3c6e",
+    commit: "ea5890fe25abb349342ef48162fe90c4e6f39c35",
     packages: &[GCC, GIT, MAKE],
     build: "make tcp_stream tcp_rr",
     programs: &["tcp_stream", "tcp_rr"],
@@ -27,7 +27,7 @@ pub const NETPERF: Peer = Peer {
     name: "netperf",
     area: "network",
     url: "https://github.com/HewlettPackard/netperf",
-    commit: "3bc455b23f901dae377ca0a558e1e32aa56b31c4",
+    commit: "afc51ff9764741da4ed6702651fba9d9c23f8557",
     packages: &[GCC, GIT, MAKE],
     // Its sources define variables in headers, which gcc 10 and later refuse without the option.
     build: "touch aclocal.m4 configure config.h.in Makefile.in */Makefile.in && ./configure --quiet CFLAGS='-O2 -fcommon' && make -C src netperf netserver",

@@ -22,7 +22,7 @@ pub const IOR: Peer = Peer {
     name: "ior",
     area: "storage",
     url: "https://github.com/hpc/ior",
-    commit: "01a7278d8030e686efe37751499376a861c7e6f0",
+    commit: "5fcf0ba995fd92164d50e344597e2d8203298c08",
     packages: AUTOTOOLS,
     build: "./bootstrap && ./configure --quiet && make --quiet -C src ior mdtest",
     programs: &["src/ior", "src/mdtest"],
