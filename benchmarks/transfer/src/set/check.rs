@@ -5,7 +5,6 @@ use std::path::Path;
 
 use seatrial_bench::Stop;
 use seatrial_bench::directory::{failed, refused};
-use seatrial_bench::payload::Payload;
 use seatrial_model::Reason;
 use seatrial_sys::storage::{forget, read_whole};
 
