@@ -9,7 +9,7 @@ use super::nodes::{Nodes, Way};
 use super::peers::output;
 use super::server::Server;
 use super::{SECONDS, Work};
-use crate::versus::peer::{GCC, GIT, MAKE, Peer};
+use crate::versus::peer::{AUTOTOOLS, GCC, GIT, MAKE, Peer};
 
 /// Streams and round trips by epoll.
 pub const NEPER: Peer = Peer {
@@ -28,9 +28,9 @@ pub const NETPERF: Peer = Peer {
     area: "network",
     url: "https://github.com/HewlettPackard/netperf",
     commit: "afc51ff9764741da4ed6702651fba9d9c23f8557",
-    packages: &[GCC, GIT, MAKE],
+    packages: AUTOTOOLS,
     // Its sources define variables in headers, which gcc 10 and later refuse without the option.
-    build: "touch aclocal.m4 configure config.h.in Makefile.in */Makefile.in && ./configure --quiet CFLAGS='-O2 -fcommon' && make -C src netperf netserver",
+    build: "./autogen.sh && ./configure --quiet CFLAGS='-O2 -fcommon' && make --quiet -C src netperf netserver",
     programs: &["src/netperf", "src/netserver"],
 };
 
@@ -43,8 +43,8 @@ pub fn neper_stream(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Work {
     Box::new(move || {
         let flows = flows.to_string();
         let text = neper(&nodes, way, "tcp_stream", &["-F", &flows, "-T", &flows, "-B", MESSAGE])?;
-        // In decimal Mbit/s, as its receiver counts.
-        Ok(value(&text, "remote_throughput")? / 1e3)
+        // In bit/s, as its receiver counts.
+        Ok(value(&text, "remote_throughput")? / 1e9)
     })
 }
 
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn values_stand_in_lines_of_their_own() {
-        let text = "throughput_units=Mbit/s\nremote_throughput=21.5\nthroughput=43.25\n";
+        let text = "correlation_coefficient=1.00\nremote_throughput=21.5\nthroughput=43.25\n";
         assert_eq!(value(text, "throughput").unwrap(), 43.25);
         assert_eq!(value(text, "remote_throughput").unwrap(), 21.5);
         assert!(value(text, "latency_mean").is_err() && value("a=b", "a").is_err());
