@@ -138,8 +138,7 @@ fn output(command: &mut Command) -> Result<String> {
 fn seconds(text: &str, operation: &str) -> Option<f64> {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let lines: Vec<Vec<String>> = text.lines().map(words).collect();
-    let names = lines.iter().find(|words| words.first().is_some_and(|first| first == "access"))?;
-    let column = names.iter().position(|name| name == "wr/rd(s)")?;
+    let column = lines.iter().find_map(|words| words.iter().position(|word| word == "wr/rd(s)"))?;
     lines.iter().find(|words| words.first().is_some_and(|first| first == operation))?.get(column)?.parse().ok()
 }
 
@@ -155,7 +154,8 @@ mod tests {
 
     #[test]
     fn the_time_of_ior_is_found_by_its_column_and_a_rate_of_mdtest_by_its_name() {
-        let table = "access    bw(MiB/s)  IOPS  Latency(s)  block(KiB) xfer(KiB)  open(s)  wr/rd(s)  close(s)  total(s)  iter\n\
+        let table = "access              : single-shared-file\n\
+                     access    bw(MiB/s)  IOPS  Latency(s)  block(KiB) xfer(KiB)  open(s)  wr/rd(s)  close(s)  total(s)  iter\n\
                      ------    ---------  ----  ----------  ---------- ---------  -------  --------  --------  --------  ----\n\
                      write     284.17     284   0.035106    10240      1024.00    0.0011   0.3510    0.0001    0.3519    0\n\
                      read      500.00     500   0.002000    10240      1024.00    0.0001   0.2000    0.0001    0.2002    0\n\
