@@ -53,8 +53,8 @@ pub mod testing;
 mod toy;
 mod transferred;
 pub mod turns;
-mod verification;
 pub mod verbs;
+mod verification;
 
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink, WITHIN_NODE};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};

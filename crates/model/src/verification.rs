@@ -47,7 +47,9 @@ impl Verification {
     pub const fn left_out(self) -> Option<&'static str> {
         match self {
             Self::Full => None,
-            Self::Header => Some("only the headers of blocks were checked, not their contents (verify=header)"),
+            Self::Header => {
+                Some("only the headers of blocks were checked, not their contents (verify=header)")
+            }
             Self::None => Some("contents were not checked (verify=none)"),
         }
     }

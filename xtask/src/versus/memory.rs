@@ -94,7 +94,9 @@ fn beside_stream(threads: usize) -> Row {
         "time=600 ms".to_owned(),
     ];
     let ours = move || {
-        ours::trial(ours::here(), "mem.bandwidth", &params, |record, _| ours::value(record, "bandwidth", "mean"))
+        ours::trial(ours::here(), "mem.bandwidth", &params, |record, _| {
+            ours::value(record, "bandwidth", "mean")
+        })
     };
     let figure = Figure {
         name: format!("triad, regular stores vs stream.c, {threads} threads, {ARRAY_MIB} MiB an array"),
@@ -108,7 +110,11 @@ fn beside_stream(threads: usize) -> Row {
 /// The mean rate of the triad of one run of stream.c, in GB/s.
 fn stream(threads: usize) -> Result<f64> {
     let mut command = Command::new(STREAM.program("stream")?);
-    command.envs([("OMP_NUM_THREADS", threads.to_string().as_str()), ("OMP_PROC_BIND", "true"), ("OMP_PLACES", "cores")]);
+    command.envs([
+        ("OMP_NUM_THREADS", threads.to_string().as_str()),
+        ("OMP_PROC_BIND", "true"),
+        ("OMP_PLACES", "cores"),
+    ]);
     let output = command.output().context("cannot start stream.c")?;
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "stream.c ended with {}: {text}", output.status);

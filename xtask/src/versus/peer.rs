@@ -39,7 +39,11 @@ pub const AUTOTOOLS: &[Package] = &[
     MAKE,
     Package { name: "autoconf", program: "autoconf", reason: "peers are configured by it" },
     Package { name: "automake", program: "automake", reason: "peers are configured by it" },
-    Package { name: "libopenmpi-dev", program: "mpicc", reason: "peers that are ranks of MPI are built by it" },
+    Package {
+        name: "libopenmpi-dev",
+        program: "mpicc",
+        reason: "peers that are ranks of MPI are built by it",
+    },
 ];
 
 /// Written when everything is built.
@@ -198,10 +202,7 @@ mod tests {
 
     #[test]
     fn rows_of_a_peer_that_is_not_prepared_say_the_command() {
-        assert_eq!(
-            TOY.hindrance().unwrap(),
-            "toy is not prepared: cargo xtask versus memory --prepare"
-        );
+        assert_eq!(TOY.hindrance().unwrap(), "toy is not prepared: cargo xtask versus memory --prepare");
         let error = prepare(&[&TOY], &[("boat".to_owned(), PathBuf::new())]).unwrap_err();
         assert_eq!(error.to_string(), "--source names 'boat'; what is prepared: toy");
         assert_eq!(source("toy=/src/toy"), Ok(("toy".to_owned(), PathBuf::from("/src/toy"))));

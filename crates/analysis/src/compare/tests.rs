@@ -225,7 +225,10 @@ fn a_case_that_was_not_verified_is_compared_with_none_that_was_and_full_is_what_
         let found = compare(&verified(earlier), &verified(Some("none")), None);
         assert!(found.differences.is_empty() && found.is_incomplete());
         let [differing] = found.differing.as_slice() else { panic!("{:?}", found.differing) };
-        assert_eq!((differing.name.as_str(), &differing.a[..], &differing.b[..]), ("verify", &["full".to_owned()][..], &["none".to_owned()][..]));
+        assert_eq!(
+            (differing.name.as_str(), &differing.a[..], &differing.b[..]),
+            ("verify", &["full".to_owned()][..], &["none".to_owned()][..])
+        );
     }
     let same = compare(&verified(None), &verified(Some("full")), None);
     assert!(!same.differences.is_empty() && same.differing.is_empty() && !same.is_incomplete());

@@ -165,7 +165,8 @@ fn reused(payload: &Payload, block: Block, len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn of_headers_alone_a_misplaced_a_stale_and_an_unread_block_are_found_and_a_flipped_byte_of_the_rest_is_not() {
+fn of_headers_alone_a_misplaced_a_stale_and_an_unread_block_are_found_and_a_flipped_byte_of_the_rest_is_not()
+{
     for compressible in [0.0, 60.0, 99.0] {
         let payload = Payload::new(RUN, compressible).verified_by(Verification::Header);
         let here = block(1, 65_536, 5);

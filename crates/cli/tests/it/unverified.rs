@@ -9,9 +9,10 @@ fn a_run_that_checks_nothing_and_reads_no_probe_says_so_in_the_record_and_first(
     let home = Home::new();
     // On a busy machine the test may get no CPU during the shorter times.
     let measured = |options: &str| {
-        let mut ended = TIMES.map(|time| format!("run mem.bandwidth -p kernel=copy {} {options} -o json", small(time))).into_iter().map(
-            |line| home.seatrial(&line).run(),
-        );
+        let mut ended = TIMES
+            .map(|time| format!("run mem.bandwidth -p kernel=copy {} {options} -o json", small(time)))
+            .into_iter()
+            .map(|line| home.seatrial(&line).run());
         ended.find(|ended| ended.code == Some(0)).expect("measured")
     };
     let document = measured("-p verify=none --no-probes").document();

@@ -25,7 +25,11 @@ pub const OSU: Peer = Peer {
             ./configure --quiet CC=mpicc CXX=mpicxx && for folder in pt2pt/standard collective/blocking \
             collective/non_blocking one-sided startup; do make --quiet -C c/mpi/$folder \
             CFLAGS='-g -O2 -UFLOAT_PRECISION -DFLOAT_PRECISION=6'; done",
-    programs: &["c/mpi/pt2pt/standard/osu_latency", "c/mpi/one-sided/osu_put_latency", "c/mpi/startup/osu_init"],
+    programs: &[
+        "c/mpi/pt2pt/standard/osu_latency",
+        "c/mpi/one-sided/osu_put_latency",
+        "c/mpi/startup/osu_init",
+    ],
 };
 
 /// What both sides use.

@@ -139,7 +139,12 @@ fn seconds(text: &str, operation: &str) -> Option<f64> {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let lines: Vec<Vec<String>> = text.lines().map(words).collect();
     let column = lines.iter().find_map(|words| words.iter().position(|word| word == "wr/rd(s)"))?;
-    lines.iter().find(|words| words.first().is_some_and(|first| first == operation))?.get(column)?.parse().ok()
+    lines
+        .iter()
+        .find(|words| words.first().is_some_and(|first| first == operation))?
+        .get(column)?
+        .parse()
+        .ok()
 }
 
 /// The first number behind the name of an operation.

@@ -140,7 +140,8 @@ fn rows() -> Vec<Row> {
     for (place, job, ways) in WORKS {
         for way in *ways {
             let name = format!("{place}, {} vs {}", job.words(), way.words());
-            let (ours, peer) = (ours::turn(&places, *place, *job, "full"), fio::turn(&places, *place, *job, *way));
+            let (ours, peer) =
+                (ours::turn(&places, *place, *job, "full"), fio::turn(&places, *place, *job, *way));
             // A program that neither makes nor checks data does less for a block.
             let cost_goal = (*way == Way::Checked).then_some(1.0);
             rows.push(row(&name, *job, cost_goal, ours, peer));

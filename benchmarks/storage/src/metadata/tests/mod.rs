@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
-use seatrial_model::{Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Site, SiteNode, Verification};
+use seatrial_model::{
+    Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Site, SiteNode, Verification,
+};
 
 use super::BENCHMARK;
 use super::part::MetadataWorker;
