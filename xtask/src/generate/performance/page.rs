@@ -107,6 +107,9 @@ fn instructions(loops: &KeptLoops) -> String {
 
 /// A table for each day and machine, the newest first.
 fn tables(rows: &[Kept]) -> String {
+    if rows.is_empty() {
+        return "No rows are kept yet.".to_owned();
+    }
     let head = |row: &Kept| format!("{}, {}:", row.date, row.machine);
     let mut heads: Vec<String> = rows.iter().map(head).collect();
     heads.sort_by(|one, other| other.cmp(one));
