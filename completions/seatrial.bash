@@ -175,7 +175,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__check)
-            opts="-o -w -N -x -h --strict --role --reference --source-tables --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --strict --role --reference --source-tables --plan --resume --details --output --color --time-budget --no-probes --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -985,7 +985,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__run)
-            opts="-p -o -w -N -x -h --param --pattern --rounds --links --beside --groups --factors --crossed --repeats --seed --yes --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-p -o -w -N -x -h --param --pattern --rounds --links --beside --groups --factors --crossed --repeats --seed --yes --plan --resume --details --output --color --time-budget --no-probes --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -70,6 +70,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l strict -d 'E
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l source-tables -d 'Print the tables of the document that the profile was made from, each cell beside the result and their ratio'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l details -d 'Print all tables and findings instead of the first screen'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l no-probes -d 'Read no counters of the machine around the trials: what disturbs, slows down or drops is not seen, and no disturbed trial is repeated'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Values of a parameter; several values make a sweep: -p kernel=copy,triad' -r
@@ -108,6 +109,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l crossed -d 'Me
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l yes -d 'Do not ask before settings of the hosts are changed for --factors'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l details -d 'Print all tables and findings instead of the first screen'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l no-probes -d 'Read no counters of the machine around the trials: what disturbs, slows down or drops is not seen, and no disturbed trial is repeated'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand gate" -l within -d 'Time until the line and the exit code; what then still runs is ended, and the result is unknown' -r

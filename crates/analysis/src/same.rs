@@ -1,6 +1,7 @@
 //! Which cases measure the same thing, on one node or on several.
 
 use seatrial_model::record::CaseRecord;
+use seatrial_model::{Value, Verification};
 
 /// Whether two cases measure the same: benchmark, parameters, the step of a pattern with concurrent cases, the load beside
 /// it, and the repeat of a study. Versions are compared by the caller, because a difference in them is reported.
@@ -15,10 +16,21 @@ pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
         Some((beside.test.clone(), beside.load.clone(), beside.percent, beside.is_load))
     };
     a.bench == b.bench
-        && a.params == b.params
+        && asked(a).eq(asked(b))
         && step(a) == step(b)
         && load(a) == load(b)
         && repeat(a) == repeat(b)
+}
+
+/// The parameters that two cases must have in common to measure the same. Those of versions without `verify` verified in full.
+fn asked(case: &CaseRecord) -> impl Iterator<Item = (&str, &Value)> {
+    let is_full = Verification::of(&case.params) == Verification::Full;
+    case.params.iter().filter(move |(name, _)| !(is_full && *name == Verification::PARAM))
+}
+
+/// The same as text.
+pub(crate) fn asked_text(case: &CaseRecord) -> String {
+    asked(case).map(|(name, value)| format!("{name}={value},")).collect()
 }
 
 /// Whether two cases are about the same subject on the same nodes. The stable key decides where both have one:

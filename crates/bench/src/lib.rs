@@ -54,6 +54,7 @@ mod toy;
 mod transferred;
 pub mod turns;
 pub mod verbs;
+mod verification;
 
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink, WITHIN_NODE};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
@@ -87,3 +88,4 @@ pub use stream::{
 };
 pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;
+pub use verification::{VERIFY, VERIFY_BLOCKS};

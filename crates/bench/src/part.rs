@@ -3,11 +3,12 @@
 //!
 //! [`Part`] → prepare → [`Prepared`] → connect → [`Running`] → run (warm-up, measure) → verify.
 
-use seatrial_model::{Case, Cause, Evidence, Integrity, PartPlacement, Phase, Reason};
+use seatrial_model::{Case, Cause, Evidence, Integrity, PartPlacement, Phase, Reason, Verification};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::verification::Unverified;
 use crate::{Sink, Stop, sched};
 
 /// A part before anything is allocated.
@@ -24,7 +25,11 @@ impl Part {
         Self(Box::new(move || {
             // Before all: threads inherit the class of the thread that starts them.
             sched::enter(&case.params)?;
-            prepare(&case, &place)
+            let prepared = prepare(&case, &place)?;
+            Ok(match Verification::of(&case.params) {
+                Verification::None => prepared.unverified(),
+                Verification::Full | Verification::Header => prepared,
+            })
         }))
     }
 
@@ -81,6 +86,13 @@ impl Prepared {
     pub fn with_peers(mut self, peers: Vec<u32>) -> Self {
         self.offer.peers = Some(peers);
         self
+    }
+
+    /// The same with a part that verifies nothing.
+    fn unverified(self) -> Self {
+        let Self { offer, connect } = self;
+        let connect = |offers: &[Offer]| Ok(Box::new(Unverified(connect(offers)?)) as Box<dyn Running>);
+        Self { offer, connect: Box::new(connect) }
     }
 
     /// What the peers must know of this part.

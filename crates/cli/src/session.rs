@@ -337,6 +337,7 @@ impl Work {
             done.push(record);
         }
         let id = journal.info().id.clone();
+        let no_probes = journal.info().options.as_ref().is_some_and(|options| options.no_probes);
         let finished = {
             let sweeps = LoadSweeps::new(&self.plan, registry);
             let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
@@ -356,6 +357,7 @@ impl Work {
                 settings_id: &id,
                 cancel: signals.flag(),
                 share_hosts: self.share_hosts,
+                no_probes,
                 leave_out: &leave_out,
                 budget: TimeBudget::new(&self.plan, self.time_budget, demand),
                 ..Runner::new(registry, &self.site, fleet, &mut watch)

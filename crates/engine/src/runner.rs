@@ -30,6 +30,8 @@ pub struct Runner<'a> {
     pub deadlines: Deadlines,
     /// Whether nodes on one kernel are measured side by side all the same.
     pub share_hosts: bool,
+    /// Whether no probe is read.
+    pub no_probes: bool,
     /// Called right before a case starts, with all records so far: whether the case is left out.
     pub leave_out: &'a LeaveOut<'a>,
     pub budget: TimeBudget<'a>,
@@ -74,6 +76,7 @@ impl<'a> Runner<'a> {
             cancel: &NEVER,
             deadlines: Deadlines::default(),
             share_hosts: false,
+            no_probes: false,
             leave_out: &|_, _| None,
             budget: TimeBudget::new(&[], None, &NothingJudged),
             settings_id: "",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::about::About;
 use crate::finding::Finding;
 use crate::origin::Origin;
-use crate::param::Params;
+use crate::param::{Params, Value};
 use crate::part_placement::PartPlacement;
 use crate::profile::fold;
 use crate::subject::Subject;
@@ -123,7 +123,20 @@ impl Writes {
     }
 }
 
+/// Name among what is planned: whether probes are read around the trials; they are where nothing says so.
+pub(crate) const PROBES: &str = "probes";
+
 impl Case {
+    /// Has no probe read around the trials.
+    pub fn leave_out_probes(&mut self) {
+        self.planned.set(PROBES, Value::Flag(false));
+    }
+
+    /// Whether probes are read around the trials.
+    pub fn has_probes(&self) -> bool {
+        self.planned.flag(PROBES) != Ok(false)
+    }
+
     /// A case of `about` on `subject` of one `node`, without resolved values and placements.
     pub fn new(about: &About, node: &str, subject: Subject, params: &Params, budget: Budget) -> Self {
         let nodes = vec![node.to_owned()];

@@ -28,6 +28,7 @@ mod site;
 mod subject;
 mod units;
 mod verdict;
+mod verification;
 
 pub use about::{About, Cost, Interaction, Need, Parts, Planned};
 pub use alias::Alias;
@@ -51,3 +52,4 @@ pub use site::{Site, SiteNode};
 pub use subject::Subject;
 pub use units::{Bytes, Dimension, Nanos, Quantity, QuantityError, Unit};
 pub use verdict::{Verdict, VerdictRecord};
+pub use verification::Verification;

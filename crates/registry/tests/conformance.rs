@@ -1,6 +1,6 @@
 //! What every benchmark owes: walked over the registry, so that a new one is held to it without a line here.
 
-use seatrial_bench::Benchmark;
+use seatrial_bench::{Benchmark, VERIFY, VERIFY_BLOCKS};
 use seatrial_model::machine::{
     Cpu, CpuThread, Device, Disk, DiskBus, Gpu, Hca, HcaPort, Known, Machine, Memory, NumaNode,
 };
@@ -83,6 +83,15 @@ fn ids_are_family_dot_test_and_unique() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), count, "an id stands twice");
+}
+
+#[test]
+fn verification_is_the_same_parameter_everywhere_and_full_by_default() {
+    for about in REGISTRY.abouts() {
+        if let Some(spec) = about.param(VERIFY.name) {
+            assert!([VERIFY, VERIFY_BLOCKS].contains(spec) && spec.default == "full", "{}", about.id);
+        }
+    }
 }
 
 #[test]

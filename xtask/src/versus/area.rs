@@ -7,6 +7,7 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use super::ours;
+use super::peer::Peer;
 use crate::packages::Package;
 
 /// Every area, one line each.
@@ -20,6 +21,7 @@ pub const AREAS: &[&Area] = &[
     &super::storage::STORAGE,
     &super::mpi::MPI,
     &super::transfer::TRANSFER,
+    &super::truth::TRUTH,
 ];
 
 /// A comparison: what is compared, and with whom.
@@ -30,6 +32,8 @@ pub struct Area {
     pub about: &'static str,
     /// The Debian packages of the peers.
     pub packages: &'static [Package],
+    /// Peers that `--prepare` fetches and builds. Rows of one that is not there are left out.
+    pub peers: &'static [&'static Peer],
     /// The rows. To name them takes nothing: nothing is built, started or looked for.
     pub rows: fn() -> Vec<Row>,
     /// Builds and finds what the rows need, before the first of them is measured.

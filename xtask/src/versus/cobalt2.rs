@@ -12,16 +12,14 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::original::Original;
+use super::peer::{GCC, GIT};
 use super::{Area, Figure, Row, ours};
-use crate::packages::Package;
 
 pub const COBALT2: Area = Area {
     name: "cobalt2",
     about: "mem.pipeline against mem-test of the COBALT2 compliance suite, both on 702 Gbit/s",
-    packages: &[
-        Package { name: "gcc", program: "gcc", reason: "builds the original as its Makefile does" },
-        Package { name: "git", program: "git", reason: "fetches the original" },
-    ],
+    packages: &[GCC, GIT],
+    peers: &[],
     rows,
     prepare: ours::build,
     alone: None,
@@ -50,7 +48,7 @@ fn rows() -> Vec<Row> {
         };
         // One trial, as long as the original runs.
         let ours = move || {
-            let pages = format!("pages={}", pages());
+            let pages = format!("pages={}", ours::pages());
             let params = [params[0], params[1], "time=25166ms", &pages];
             ours::median_of_trial("mem.pipeline", params, "throughput")
         };
@@ -65,10 +63,4 @@ fn rows() -> Vec<Row> {
         Row::one(figure, ours, peer)
     };
     ROWS.map(row).into()
-}
-
-/// The pages that the original's `malloc` gets.
-fn pages() -> &'static str {
-    let mode = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
-    if mode.contains("[always]") { "transparent" } else { "base" }
 }

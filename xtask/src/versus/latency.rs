@@ -16,6 +16,7 @@ pub const LATENCY: Area = Area {
     name: "latency",
     about: "mem.latency against multichase, on the same ring",
     packages: &[],
+    peers: &[],
     rows,
     prepare,
     alone: None,

@@ -47,6 +47,12 @@ pub fn here() -> Command {
     command
 }
 
+/// The value of `pages` with which ours has the pages that a program gets which asks for none in particular.
+pub fn pages() -> &'static str {
+    let mode = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    if mode.contains("[always]") { "transparent" } else { "base" }
+}
+
 /// One trial of `benchmark` on this machine; the median of `metric`.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ use seatrial_stats::FEWEST_VALUES;
 
 use super::kept::{self, Hardware};
 use super::ours;
+use super::peer::{self, Peer};
 use super::quiet::{Patience, Quiet};
 use super::rounds::ORDERS;
 use super::table::{Line, Outcome, note, rounds, table};
@@ -18,7 +19,14 @@ use crate::{packages, workspace};
 #[derive(clap::Args)]
 pub struct Args {
     /// What to compare.
-    area: String,
+    #[arg(required_unless_present = "prepare")]
+    area: Option<String>,
+    /// Fetch and build the peers of the area, or of all, that are no Debian packages, below `target/peers`; nothing is measured.
+    #[arg(long, conflicts_with_all = ["rounds", "only", "own", "keep", "list"])]
+    prepare: bool,
+    /// With --prepare: take a peer from this folder or git repository in place of its public one; may be given several times.
+    #[arg(long, value_name = "NAME=FOLDER", requires = "prepare", value_parser = peer::source)]
+    source: Vec<(String, PathBuf)>,
     /// Rounds a row at most; a round is one turn of ours and two of the peer's. After each six rounds, in which each side has
     /// each place equally often, a row ends if they decide who is ahead and whether the goal is met. A round in which a turn
     /// fails is taken again at the end, a third of these at most.
@@ -48,7 +56,13 @@ pub fn run(args: &Args) -> Result<()> {
         args.rounds >= FEWEST_VALUES,
         "--rounds must be {FEWEST_VALUES} at least: fewer make no interval"
     );
-    let area = find(&args.area)?;
+    let area = args.area.as_deref().map(find).transpose()?;
+    if args.prepare {
+        let areas = area.map_or_else(|| AREAS.to_vec(), |area| vec![area]);
+        let peers: Vec<&Peer> = areas.iter().flat_map(|area| area.peers).copied().collect();
+        return peer::prepare(&peers, &args.source);
+    }
+    let area = area.context("no area was named")?;
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|text| name.contains(text));
     let mut rows = (area.rows)();
     if let Some(earlier) = &args.own {
@@ -228,7 +242,9 @@ mod tests {
     #[test]
     fn too_few_rounds_are_refused_before_anything_runs() {
         let args = Args {
-            area: "sailing".to_owned(),
+            area: Some("sailing".to_owned()),
+            prepare: false,
+            source: Vec::new(),
             rounds: 5,
             only: Vec::new(),
             own: None,

@@ -20,6 +20,7 @@ pub const TRANSFER: Area = Area {
     name: "transfer",
     about: "seatrial copy against scp, rsync -a, tar over ssh, rclone and bbcp: the same files between two nodes of the lab",
     packages: PEERS,
+    peers: &[],
     rows,
     prepare,
     alone: None,

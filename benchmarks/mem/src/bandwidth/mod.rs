@@ -52,6 +52,7 @@ const ABOUT: About = About {
         ParamSpec::new("isa", Kind::Choice(&["sse2", "avx2", "avx512", "neon"]), "auto")
             .word("auto")
             .doc("Instruction set of the kernel; auto: the widest that the CPU has."),
+        seatrial_bench::VERIFY,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -34,6 +34,7 @@ const ABOUT: About = About {
             .word("auto")
             .doc("Size of the chased ring; auto: a sweep from 4 KiB to 4 times the last-level cache."),
         seatrial_bench::PAGES,
+        seatrial_bench::VERIFY,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -42,6 +42,7 @@ const ABOUT: About = About {
         ParamSpec::new("steps", Kind::Count(5, 50), "10")
             .doc("Number of load steps above idle, evenly spaced up to the full rate of the loaders."),
         seatrial_bench::PAGES,
+        seatrial_bench::VERIFY,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

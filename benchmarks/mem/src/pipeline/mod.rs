@@ -54,6 +54,7 @@ const ABOUT: About = About {
              COBALT2's program does.",
         ),
         seatrial_bench::PAGES,
+        seatrial_bench::VERIFY,
         ParamSpec { default: "4 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

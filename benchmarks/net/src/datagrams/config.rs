@@ -1,6 +1,6 @@
 //! The configuration of both ends, read from the case.
 
-use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Reason, Unit, Value};
+use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Reason, Unit, Value, Verification};
 
 use super::rate_search::MOST_STEPS;
 use seatrial_bench::{Direction, Endpoint};
@@ -56,6 +56,7 @@ pub struct UdpStreamConfig {
     pub port: Option<u16>,
     pub slice: Nanos,
     pub endpoint: Endpoint,
+    pub verification: Verification,
 }
 
 impl UdpStreamConfig {
@@ -100,6 +101,7 @@ impl UdpStreamConfig {
             },
             slice: slice(case.budget.measure, flows),
             endpoint: Endpoint::of(case, place),
+            verification: Verification::of(&case.params),
         })
     }
 

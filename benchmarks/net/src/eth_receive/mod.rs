@@ -36,6 +36,7 @@ const ABOUT: About = About {
         stream::PORT,
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
+        seatrial_bench::VERIFY,
         ParamSpec { default: "6 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -31,7 +31,8 @@ impl RrClient {
         let wait = if config.rate.is_some() { Wait::Spin } else { config.wait };
         let patience = if config.udp { LOST_AFTER } else { REPLY_TIMEOUT };
         let wire = config.wire(stream, wait, patience)?;
-        let requests = RequestLoop::new(wire, config.request, config.response);
+        let requests =
+            RequestLoop::new(wire, config.request, config.response).verified_by(config.verification);
         Ok(Self { config, requests, load, connection, latencies: Sliced::new(CHANNELS) })
     }
 }

@@ -4,7 +4,7 @@ use super::load::Stream;
 use super::wire::{Wait, Wire};
 use crate::protocol;
 use seatrial_bench::{Direction, Endpoint, setting_up};
-use seatrial_model::{Case, Cause, Params, PartPlacement, Reason, Value};
+use seatrial_model::{Case, Cause, Params, PartPlacement, Reason, Value, Verification};
 use seatrial_sys::net::set_sctp_nodelay;
 use std::net::TcpStream;
 use std::time::Duration;
@@ -21,6 +21,7 @@ pub struct RrConfig {
     /// Direction of the stream beside the requests, if there is one.
     pub load: Option<Direction>,
     pub endpoint: Endpoint,
+    pub verification: Verification,
 }
 
 impl RrConfig {
@@ -40,6 +41,7 @@ impl RrConfig {
             wait: if params.text("wait")? == "spin" { Wait::Spin } else { Wait::Block },
             rate: rate(params),
             load: load(params),
+            verification: Verification::of(params),
         })
     }
 

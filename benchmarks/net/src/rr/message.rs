@@ -1,7 +1,14 @@
 //! The byte pattern of requests and responses.
 
+use seatrial_model::Verification;
+
 /// Most messages in flight that can be told apart.
 const WINDOW: u64 = 64;
+
+/// Bytes of a message of `len` bytes that are made anew and checked: without verification the counter alone.
+pub fn verified_bytes(verification: Verification, len: usize) -> usize {
+    if verification == Verification::None { len.min(size_of::<u64>()) } else { len }
+}
 
 /// Fills a message so that its number and every byte can be checked: a counter, followed by a sequence whose period
 /// is no power of two.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Cause, Nanos, Reason};
+use seatrial_model::{Cause, Nanos, Reason, Verification};
 use seatrial_sys::clock::now_ns;
 
-use super::message::{fill, first_wrong, is_before, number_after};
+use super::message::{fill, first_wrong, is_before, number_after, verified_bytes};
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{REPLY_TIMEOUT, Stop};
 
@@ -19,6 +19,7 @@ pub struct RequestLoop {
     wire: Wire,
     request: Vec<u8>,
     response: Vec<u8>,
+    verification: Verification,
     /// Requests sent so far, over all phases; also their number.
     sent: u64,
     /// Responses that have arrived or been given up, in the order of their requests.
@@ -35,12 +36,18 @@ impl RequestLoop {
             wire,
             request: vec![0; request],
             response: vec![0; response],
+            verification: Verification::Full,
             sent: 0,
             settled: 0,
             lost: 0,
             late: 0,
             behind: Nanos(0),
         }
+    }
+
+    /// The same of which only so much is made and checked.
+    pub fn verified_by(self, verification: Verification) -> Self {
+        Self { verification, ..self }
     }
 
     pub fn sent(&self) -> u64 {
@@ -54,7 +61,7 @@ impl RequestLoop {
     /// One round trip; `None` if a datagram was lost. The pattern is written and checked outside the timed section.
     pub fn once(&mut self) -> Result<Option<Nanos>, Reason> {
         let number = self.sent;
-        fill(&mut self.request, number);
+        self.make(number);
         let start = Nanos(now_ns());
         let patience = if self.wire.is_udp() { LOST_AFTER } else { REPLY_TIMEOUT };
         let patience = Nanos(patience.as_nanos() as u64);
@@ -85,6 +92,16 @@ impl RequestLoop {
         }
     }
 
+    fn make(&mut self, number: u64) {
+        let bytes = verified_bytes(self.verification, self.request.len());
+        fill(&mut self.request[..bytes], number);
+    }
+
+    /// The part of a response of `bytes` bytes that is checked.
+    fn checked_part(&self, bytes: usize) -> &[u8] {
+        &self.response[..verified_bytes(self.verification, bytes)]
+    }
+
     fn give_up(&mut self, number: u64, start: Nanos) -> Result<Option<Nanos>, Reason> {
         self.sent = number + 1;
         if !self.wire.is_udp() {
@@ -106,7 +123,7 @@ impl RequestLoop {
     }
 
     fn is_late(&mut self, bytes: usize, number: u64) -> bool {
-        let message = &self.response[..bytes];
+        let message = self.checked_part(bytes);
         let late = self.wire.is_udp() && first_wrong(message, number).is_some() && is_before(message, number);
         self.late += u64::from(late);
         late
@@ -117,7 +134,7 @@ impl RequestLoop {
             let text = format!("response {number} is {bytes} B long, not {}", self.response.len());
             return Err(Reason::new(Cause::CorruptData, text));
         }
-        match first_wrong(&self.response, number) {
+        match first_wrong(self.checked_part(bytes), number) {
             None => Ok(()),
             Some(at) => {
                 let text = format!("byte {at} of response {number} is {:#04x}", self.response[at]);
@@ -147,7 +164,7 @@ impl RequestLoop {
             let over = stop.is_over();
             if !over && now >= due(self.sent) {
                 if filled != Some(self.sent) {
-                    fill(&mut self.request, self.sent);
+                    self.make(self.sent);
                     filled = Some(self.sent);
                 }
                 if self
@@ -186,7 +203,7 @@ impl RequestLoop {
             if self.is_late(bytes, expected) {
                 return Ok(None);
             }
-            number_after(&self.response[..bytes], expected).unwrap_or(expected)
+            number_after(self.checked_part(bytes), expected).unwrap_or(expected)
         } else {
             expected
         };

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::config::RrConfig;
 use super::load::Stream;
-use super::message::{fill, first_wrong, is_before, number_after};
+use super::message::{fill, first_wrong, is_before, number_after, verified_bytes};
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{Direction, ServerEnd, ServerThread, Serving, Sink, second_handles};
 
@@ -55,11 +55,13 @@ impl ServerEnd for RrServer {
     }
 }
 
-/// Answers until the client closes or `over` is set. Every byte of a request is checked; its number shows a lost or
-/// repeated request.
+/// Answers until the client closes or `over` is set. Every byte of a request is checked unless with verify=none; its number
+/// shows a lost or repeated request.
 fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Reason> {
     let mut request = vec![0; config.request];
     let mut response = vec![0; config.response];
+    let verified = |bytes| verified_bytes(config.verification, bytes);
+    let made = verified(response.len());
     let mut number = 0_u64;
     loop {
         let bytes =
@@ -71,9 +73,9 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
             };
         if wire.is_udp() {
             // Earlier requests may be lost, and one that was given up may still arrive.
-            match number_after(&request[..bytes], number) {
+            match number_after(&request[..verified(bytes)], number) {
                 Some(this) => number = this,
-                None if is_before(&request[..bytes], number) => continue,
+                None if is_before(&request[..verified(bytes)], number) => continue,
                 None => {}
             }
         }
@@ -81,11 +83,11 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
             let text = format!("request {number} is {bytes} B long, not {}", request.len());
             return Err(Reason::new(Cause::CorruptData, text));
         }
-        if let Some(at) = first_wrong(&request, number) {
+        if let Some(at) = first_wrong(&request[..verified(bytes)], number) {
             let text = format!("byte {at} of request {number} is {:#04x}", request[at]);
             return Err(Reason::new(Cause::CorruptData, text));
         }
-        fill(&mut response, number);
+        fill(&mut response[..made], number);
         while !wire.send(&response).map_err(|error| failed("writing response", number, &error))? {
             if over.load(Ordering::Relaxed) {
                 return Ok(());

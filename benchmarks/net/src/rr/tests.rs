@@ -75,8 +75,9 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Re
         asked?;
         let mut server = served?;
         for end in [&mut client, &mut server] {
-            let checked = end.verify()?;
-            assert!(matches!(checked, Integrity::Verified { checked } if checked > 0), "{checked:?}");
+            let (checked, is_full) = (end.verify()?, case.params.text("verify") == Ok("full"));
+            let is_verified = matches!(checked, Integrity::Verified { checked } if checked > 0);
+            assert_eq!(is_verified, is_full, "{checked:?}");
         }
         Ok::<_, Reason>(())
     })?;
@@ -92,8 +93,14 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Re
 #[test]
 fn round_trips_are_counted_checked_and_reduced() {
     for protocol in ["tcp", "udp"] {
-        for wait in ["block", "spin"] {
-            let changed = [("request", "300 B"), ("response", "9 B"), ("protocol", protocol), ("wait", wait)];
+        for (wait, verify) in [("block", "full"), ("spin", "full"), ("block", "none")] {
+            let changed = [
+                ("request", "300 B"),
+                ("response", "9 B"),
+                ("protocol", protocol),
+                ("wait", wait),
+                ("verify", verify),
+            ];
             let measures = measured(&changed);
             assert_eq!(measures.metrics.contains_key("loss"), protocol == "udp");
         }

@@ -35,6 +35,7 @@ const ABOUT: About = About {
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
         seatrial_bench::WARM_UP,
+        seatrial_bench::VERIFY,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

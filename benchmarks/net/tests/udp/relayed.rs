@@ -123,7 +123,7 @@ fn losses_at_the_head_in_bursts_and_at_the_tail_are_counted_exactly_and_hidden_b
 }
 
 #[test]
-fn a_bit_that_was_turned_on_the_way_is_found() {
+fn a_bit_that_was_turned_on_the_way_is_found_unless_nothing_is_to_be_compared() {
     let deed = |number| if number == 90 { Deed::Damage(77) } else { Deed::Pass };
     // Read one by one, so that each is checked.
     let (kept, integrity, _) = relayed(&[("offload", "plain"), ("batch", "1")], deed);
@@ -131,6 +131,10 @@ fn a_bit_that_was_turned_on_the_way_is_found() {
     assert_eq!(wrong, 1);
     assert!(first.starts_with("byte 77 of datagram 90 of flow 0"), "{first}");
     assert_eq!(kept[1].flow(0, "lost"), 0, "it came");
+    let (kept, integrity, _) = relayed(&[("offload", "plain"), ("batch", "1"), ("verify", "none")], deed);
+    assert_eq!((kept[1].flow(0, "checked"), kept[1].flow(0, "wrong")), (0, 0));
+    let Integrity::Unverified { why } = integrity else { panic!("{integrity:?}") };
+    assert_eq!(why, "contents were not checked (verify=none)");
 }
 
 #[test]

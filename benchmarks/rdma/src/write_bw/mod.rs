@@ -42,6 +42,7 @@ const ABOUT: About = About {
         p::GID_INDEX,
         seatrial_bench::PAGES,
         seatrial_bench::affinity::AFFINITY,
+        seatrial_bench::VERIFY,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -32,6 +32,7 @@ const ABOUT: About = About {
         p::PKEY_INDEX,
         p::GID_INDEX,
         seatrial_bench::affinity::AFFINITY,
+        seatrial_bench::VERIFY,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

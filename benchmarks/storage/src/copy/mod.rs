@@ -53,6 +53,7 @@ const ABOUT: About = About {
         ),
         ParamSpec::new("source", Kind::Choice(&["cold", "warm"]), "cold")
             .doc("cold: the page cache drops the source file before each copy; warm: it holds the file."),
+        seatrial_bench::VERIFY,
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -192,7 +192,7 @@ impl Running for CopyWorker {
             forget(&copy).map_err(|errno| refused("dropping the page cache of the copy", errno))?;
             for (offset, bytes) in pieces(self.config.size) {
                 let piece = &mut piece[..bytes];
-                Payload::poison(piece);
+                self.payload.poison(piece);
                 // Bytes beyond the end of the file keep their poison and fail the check.
                 read_whole(&copy, piece, offset).map_err(|errno| refused("reading the copy", errno))?;
                 let block = Block { file: number, offset, generation: 0 };

@@ -6,6 +6,7 @@
 
 use std::os::fd::OwnedFd;
 
+use seatrial_model::Verification;
 use seatrial_sys::Errno;
 use seatrial_sys::storage::{FdStore, Hiding, MOST_FILES};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ struct Kind {
     direct: bool,
     /// Share of zeros in the data, in percent.
     compressible: f64,
+    verification: Verification,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +75,7 @@ fn kind(job: &JobSpec, directory: &str) -> Option<Kind> {
         files: if job.layout == Layout::Own { job.threads } else { 0 },
         direct: job.direct,
         compressible: job.compressible,
+        verification: job.verification,
     })
 }
 

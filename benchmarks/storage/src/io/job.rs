@@ -1,6 +1,6 @@
 //! The parameters of a case, parsed.
 
-use seatrial_model::{Bytes, Cause, Nanos, Params, Reason, Value};
+use seatrial_model::{Bytes, Cause, Nanos, Params, Reason, Value, Verification};
 
 use seatrial_stats::mix;
 
@@ -96,6 +96,7 @@ pub struct JobSpec {
     pub time: Nanos,
     /// Most rounds until a steady state; 1 without steady=true.
     pub rounds: u64,
+    pub verification: Verification,
 }
 
 impl JobSpec {
@@ -193,6 +194,7 @@ impl JobSpec {
             once: word("work")? == "once",
             time: params.nanos("time").map_err(protocol)?,
             rounds,
+            verification: Verification::of(params),
         })
     }
 

@@ -116,6 +116,7 @@ pub const JOB: &[ParamSpec] = &[
     ParamSpec::new("sync", Kind::Choice(&["end", "each", "none"]), "end")
         .doc("When writes are flushed: end (fdatasync at the end), each (O_DSYNC), or none."),
     COMPRESSIBLE,
+    seatrial_bench::VERIFY_BLOCKS,
     WORK,
     ParamSpec::new("steady", Kind::Flag, "false").doc(
         "Measure rounds of `time` until five in a row are steady by SNIA's rule (range at most 20 %, trend \

@@ -65,7 +65,7 @@ impl IoTeam {
     /// is the key of the data.
     pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Reason> {
         allow_files(job.threads as u64);
-        let payload = Arc::new(Payload::new(run, job.compressible));
+        let payload = Arc::new(Payload::new(run, job.compressible).verified_by(job.verification));
         let shared =
             Arc::new(Shared { job: Arc::clone(job), payload, key: mix(run), failed: AtomicBool::new(false) });
         let most = slots(job.depth_with(true));

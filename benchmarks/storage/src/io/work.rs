@@ -124,8 +124,12 @@ pub struct IoQueue {
 
 impl IoQueue {
     /// The queue of a new thread; its access pattern is derived from `key`.
-    pub fn new(tools: Tools, key: u64) -> Self {
+    pub fn new(mut tools: Tools, key: u64) -> Self {
         let count = tools.engine.slots().min(slots(tools.depth));
+        for slot in 0..count {
+            let (file, offset) = (tools.number as u32, (slot * tools.job.block) as u64);
+            tools.payload.prepare(Block { file, offset, generation: 0 }, tools.engine.buffer(slot));
+        }
         let access = AccessPattern::new(&tools.job, key);
         Self {
             access,
@@ -327,7 +331,7 @@ impl IoQueue {
         if io.write {
             self.tools.payload.fill(block, buffer);
         } else {
-            Payload::poison(buffer);
+            self.tools.payload.poison(buffer);
         }
         self.ready.push_back((slot, io));
         Ok(true)
@@ -363,7 +367,7 @@ impl IoQueue {
             self.submit_queued()?;
             let block = self.block(io);
             self.checked.blocks += 1;
-            self.checked.bytes += self.tools.job.block as u64;
+            self.checked.bytes += self.tools.payload.checked_bytes(self.tools.job.block) as u64;
             if let Err(fault) = self.tools.payload.check(block, self.tools.engine.buffer(slot)) {
                 self.checked.wrong += 1;
                 self.checked.first.get_or_insert(fault);

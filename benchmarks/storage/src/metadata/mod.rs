@@ -52,6 +52,7 @@ const ABOUT: About = About {
         ),
         ParamSpec::new("size", Kind::Size(Bytes(0), Bytes::mib(1)), "0 B")
             .doc("Bytes in each file: 0 as in mdtest-easy of IO500, 3901 as in mdtest-hard, or others."),
+        seatrial_bench::VERIFY_BLOCKS,
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

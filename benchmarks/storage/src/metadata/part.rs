@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seatrial_model::{
-    Binding, Case, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
+    Binding, Case, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample, Verification,
 };
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
@@ -42,6 +42,7 @@ pub struct Unopened {
     threads: u64,
     files: u64,
     size: usize,
+    verification: Verification,
     /// The number of the first thread among those of all nodes.
     first: u64,
     /// Threads of all nodes that share a folder, if they do.
@@ -65,7 +66,17 @@ impl Unopened {
         let is_theirs = many::is_of_many(case) && sharing.is_some();
         let folder = if is_theirs { None } else { Some(Folder::new(&path, ID)?) };
         let first = u64::from(place.index) * threads;
-        Ok(Self { bindings: place.bindings.clone(), threads, files, size, first, sharing, folder, left })
+        Ok(Self {
+            bindings: place.bindings.clone(),
+            threads,
+            files,
+            size,
+            verification: Verification::of(params),
+            first,
+            sharing,
+            folder,
+            left,
+        })
     }
 
     /// With files in its own folder, or in `theirs`.
@@ -83,7 +94,8 @@ impl Unopened {
                 (None, Some(folder)) => folder.inner(&format!("thread.{thread}"))?,
                 _ => shared.clone().unwrap_or_default(),
             };
-            Files::new(self.first + thread, &own, self.sharing.unwrap_or(1), self.size)
+            let sharing = self.sharing.unwrap_or(1);
+            Files::new(self.first + thread, &own, sharing, self.size, self.verification)
         };
         Ok(MetadataWorker {
             by_thread: (0..self.threads).map(of_thread).collect::<Result<_, _>>()?,

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, renameat, statat, unlinkat};
-use seatrial_model::{Nanos, Reason};
+use seatrial_model::{Nanos, Reason, Verification};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::storage::{read_whole, write_whole};
@@ -115,9 +115,18 @@ pub struct Files {
 
 impl Files {
     /// The files of `thread` in the folder at `path`, which `sharing` threads share, with `size` bytes each.
-    pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Reason> {
+    pub fn new(
+        thread: u64,
+        path: &Path,
+        sharing: u64,
+        size: usize,
+        verification: Verification,
+    ) -> Result<Self, Reason> {
         let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
+        let payload = Payload::new(now_ns() ^ thread, 0.0).verified_by(verification);
+        let mut block = vec![0; size];
+        payload.prepare(Block { file: thread as u32, offset: 0, generation: 0 }, &mut block);
         Ok(Self {
             thread,
             path: path.to_owned(),
@@ -127,8 +136,8 @@ impl Files {
             renamed: 0,
             sharing,
             is_littered: false,
-            payload: Payload::new(now_ns() ^ thread, 0.0),
-            block: vec![0; size],
+            payload,
+            block,
             checked: 0,
             wrong: 0,
             first: None,
@@ -283,7 +292,7 @@ impl Files {
 
     fn read(&mut self, name: &str, number: u64) -> Result<(), Errno> {
         let file = self.open(name)?;
-        Payload::poison(&mut self.block);
+        self.payload.poison(&mut self.block);
         let got = read_whole(&file, &mut self.block, 0)?;
         let found = self.payload.check(self.block_of(number), &self.block[..got]);
         let right = found.is_ok() && got == self.block.len();

@@ -42,6 +42,7 @@ const ABOUT: About = About {
         specs::ACCESS,
         specs::ENGINE,
         specs::COMPRESSIBLE,
+        seatrial_bench::VERIFY_BLOCKS,
         specs::WORK,
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,

@@ -42,11 +42,11 @@ fn begun(case: &Case, part: &mut dyn Running) -> u64 {
 }
 
 /// Integrity of a case of 64 blocks, in which `plant` corrupts data before or after the measurement.
-fn found(
+fn integrity(
     changed: &[(&str, &str)],
     plant: impl FnOnce(&File, &Case, &mut dyn Running),
     again: bool,
-) -> (u64, String) {
+) -> Integrity {
     let folder = tempfile::tempdir().expect("a folder");
     let mut all = vec![("size", "1 MiB"), ("block", "16 KiB"), ("time", "100 ms"), ("access", "buffered")];
     all.extend_from_slice(changed);
@@ -57,21 +57,37 @@ fn found(
     // A busy machine may need several measuring times for a pass, and the current pass may be past the block when it
     // is corrupted.
     while again && begun(&case, &mut *part) < before + 2 {}
-    match part.verify().expect("looked at") {
+    part.verify().expect("looked at")
+}
+
+/// Of a case whose data is found corrupt, how many blocks are wrong and the first of them.
+fn found(
+    changed: &[(&str, &str)],
+    plant: impl FnOnce(&File, &Case, &mut dyn Running),
+    again: bool,
+) -> (u64, String) {
+    match integrity(changed, plant, again) {
         Integrity::Corrupt { wrong, first, .. } => (wrong, first),
         other => panic!("not seen: {other:?}"),
     }
 }
 
+fn flip(file: &File, _: &Case, _: &mut dyn Running) {
+    let mut bytes = read(file, 5);
+    bytes[9000] ^= 0x20;
+    write(file, 5, &bytes);
+}
+
+fn swap(file: &File, _: &Case, _: &mut dyn Running) {
+    let (three, seven) = (read(file, 3), read(file, 7));
+    write(file, 3, &seven);
+    write(file, 7, &three);
+}
+
 #[test]
 fn a_flipped_bit_is_found_at_its_byte() {
     for engine in ["io_uring", "sync"] {
-        let plant = |file: &File, _: &Case, _: &mut dyn Running| {
-            let mut bytes = read(file, 5);
-            bytes[9000] ^= 0x20;
-            write(file, 5, &bytes);
-        };
-        let (_, first) = found(&[("engine", engine), ("pattern", "random")], plant, true);
+        let (_, first) = found(&[("engine", engine), ("pattern", "random")], flip, true);
         let (granule, byte) = (5 * BLOCK + 8192, 5 * BLOCK + 9000);
         assert_eq!(
             first,
@@ -81,22 +97,31 @@ fn a_flipped_bit_is_found_at_its_byte() {
 }
 
 #[test]
-fn two_swapped_blocks_are_named_by_where_they_belong() {
-    let plant = |file: &File, _: &Case, _: &mut dyn Running| {
-        let (three, seven) = (read(file, 3), read(file, 7));
-        write(file, 3, &seven);
-        write(file, 7, &three);
-    };
-    let (wrong, first) = found(&[], plant, true);
+fn two_swapped_blocks_are_named_by_where_they_belong_and_their_headers_are_enough() {
     let (three, seven) = (3 * BLOCK, 7 * BLOCK);
-    // Either block, whichever is read first after the swap.
-    let is_named = [(three, seven), (seven, three)].iter().any(|(at, of)| {
-        let swapped =
-            format!("file 0, offset {at}: a swapped block: it is that of file 0, offset {of} (generation 0)");
-        first.ends_with(&swapped)
-    });
-    assert!(is_named, "{first}");
-    assert!(wrong >= 2, "{wrong}");
+    for verify in ["full", "header"] {
+        let (wrong, first) = found(&[("verify", verify)], swap, true);
+        // Either block, whichever is read first after the swap.
+        let is_named = [(three, seven), (seven, three)].iter().any(|(at, of)| {
+            let swapped = format!(
+                "file 0, offset {at}: a swapped block: it is that of file 0, offset {of} (generation 0)"
+            );
+            first.ends_with(&swapped)
+        });
+        assert!(is_named, "{first}");
+        assert!(wrong >= 2, "{wrong}");
+    }
+}
+
+#[test]
+fn of_headers_a_flipped_byte_is_not_seen_and_without_verification_nothing_is_which_is_said() {
+    let checked = integrity(&[("verify", "header")], flip, true);
+    assert!(matches!(checked, Integrity::Verified { checked: 1.. }), "{checked:?}");
+    for operation in ["read", "write", "mixed"] {
+        let unverified = integrity(&[("verify", "none"), ("operation", operation)], swap, false);
+        let why = "contents were not checked (verify=none)".to_owned();
+        assert_eq!(unverified, Integrity::Unverified { why });
+    }
 }
 
 /// Corrupted blocks in a test that also writes: some are not read back, because their next write was prepared when

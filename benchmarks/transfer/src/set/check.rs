@@ -5,7 +5,6 @@ use std::path::Path;
 
 use seatrial_bench::Stop;
 use seatrial_bench::directory::{failed, refused};
-use seatrial_bench::payload::Payload;
 use seatrial_model::Reason;
 use seatrial_sys::storage::{forget, read_whole};
 
@@ -50,7 +49,7 @@ impl DataSet {
                 return Ok(None);
             }
             let piece = &mut buffer[..bytes];
-            Payload::poison(piece);
+            self.payload.poison(piece);
             read_whole(&file, piece, block.offset).map_err(|errno| fail(errno.into()))?;
             if let Err(fault) = self.payload.check(block, piece) {
                 return wrong(fault.to_string());

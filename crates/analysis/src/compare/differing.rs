@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use seatrial_model::Verification;
 use seatrial_model::record::CaseRecord;
 
 /// A parameter of a benchmark for which two runs have no value in common.
@@ -37,6 +38,9 @@ fn values<'a>(cases: &[&'a CaseRecord]) -> Values<'a> {
         for (name, value) in case.params.iter() {
             values.entry((&case.bench, name)).or_default().insert(value.to_string());
         }
+        // Of versions without the parameter too.
+        let verified = Verification::of(&case.params).word();
+        values.entry((&case.bench, Verification::PARAM)).or_default().insert(verified.to_owned());
     }
     values
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use seatrial_model::record::CaseRecord;
 
 use super::cases::ComparedCases;
-use crate::same::{is_same_class, is_same_question, is_same_thing};
+use crate::same::{asked_text, is_same_class, is_same_question, is_same_thing};
 
 pub(super) struct Pairs<'a> {
     pub pairs: Vec<(&'a CaseRecord, &'a CaseRecord)>,
@@ -41,9 +41,9 @@ pub(super) fn pair<'a>(a: &ComparedCases<'a>, b: &ComparedCases<'a>) -> Pairs<'a
             partner.is_none()
         });
     };
-    take(|case| (case.bench.clone(), case.params.to_string(), case.nodes.join("+")), is_same_thing);
+    take(|case| (case.bench.clone(), asked_text(case), case.nodes.join("+")), is_same_thing);
     if is_one_node(&first) && is_one_node(&second) {
-        take(|case| (case.bench.clone(), case.params.to_string(), String::new()), is_same_class);
+        take(|case| (case.bench.clone(), asked_text(case), String::new()), is_same_class);
     }
     pairs.sort_by_key(|(at, _)| *at);
     let rest = (0..second.len()).filter(|at| right[*at]);

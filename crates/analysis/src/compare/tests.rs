@@ -215,6 +215,26 @@ fn among_many_comparisons_a_difference_that_chance_makes_is_not_called() {
 }
 
 #[test]
+fn a_case_that_was_not_verified_is_compared_with_none_that_was_and_full_is_what_earlier_versions_did() {
+    let verified = |word: Option<&str>| {
+        let mut case = with_trials("n1", &[100.0, 100.0]);
+        word.into_iter().for_each(|word| case.params.set("verify", word));
+        [case]
+    };
+    for earlier in [None, Some("full")] {
+        let found = compare(&verified(earlier), &verified(Some("none")), None);
+        assert!(found.differences.is_empty() && found.is_incomplete());
+        let [differing] = found.differing.as_slice() else { panic!("{:?}", found.differing) };
+        assert_eq!(
+            (differing.name.as_str(), &differing.a[..], &differing.b[..]),
+            ("verify", &["full".to_owned()][..], &["none".to_owned()][..])
+        );
+    }
+    let same = compare(&verified(None), &verified(Some("full")), None);
+    assert!(!same.differences.is_empty() && same.differing.is_empty() && !same.is_incomplete());
+}
+
+#[test]
 fn a_case_that_fails_now_is_worse_and_one_that_could_not_be_looked_at_is_not_known() {
     let ended = |outcome| {
         let mut case = with_trials("n1", &[100.0, 100.0]);

@@ -36,6 +36,8 @@ mod ncsa;
 mod nfs;
 mod not_made;
 mod not_reached;
+mod not_verified;
+mod not_watched;
 mod one_file_system;
 mod paired;
 pub(crate) mod path;
@@ -125,6 +127,8 @@ pub const RULES: &[Rule] = &[
     kernel_warnings::RULE,
     disturbed::RULE,
     not_made::RULE,
+    not_verified::RULE,
+    not_watched::RULE,
     one_file_system::RULE,
     did_not_converge::RULE,
 ];

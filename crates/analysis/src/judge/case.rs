@@ -3,7 +3,7 @@
 use seatrial_model::disturbance::Disturber;
 use seatrial_model::profile::{Absence, Bar, Bounds, Missed, Statistic, Test};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Outcome, Remedy, Severity, Unit, Verdict, VerdictRecord};
+use seatrial_model::{Outcome, Remedy, Severity, Unit, Verdict, VerdictRecord, Verification};
 
 use super::advice::MissingLimit;
 use super::disturbed::disturbed_by;
@@ -199,6 +199,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
     if !found.converged {
         reasons.push("did not converge: the interval is wider than asked for".to_owned());
     }
+    reasons.extend(Verification::of(&matter.case.params).left_out().map(str::to_owned));
     if let Some(why) = path::doubt(matter.case) {
         reasons.push(format!("path unconfirmed: {why}"));
     }

@@ -8,7 +8,7 @@ use seatrial_model::{Better, Params, Subject, Unit, node_names};
 
 use super::TrendStep;
 use super::step::steps;
-use crate::same::{is_same_question, is_same_thing};
+use crate::same::{asked_text, is_same_question, is_same_thing};
 
 #[derive(Clone, Copy, Debug)]
 pub struct TrendRun<'a> {
@@ -62,7 +62,7 @@ pub fn trends(runs: &[TrendRun<'_>]) -> Vec<Trend> {
     for run in runs {
         let is_regular = |case: &&CaseRecord| !case.origin.is_added();
         for case in run.results.iter().filter(is_regular).filter(|case| !case.metrics.is_empty()) {
-            let bucket = (case.bench.clone(), case.version, case.params.to_string(), node_names(&case.nodes));
+            let bucket = (case.bench.clone(), case.version, asked_text(case), node_names(&case.nodes));
             let known = buckets.entry(bucket).or_default();
             let same = |at: &&usize| {
                 let last = asked[**at].last;

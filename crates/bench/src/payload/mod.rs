@@ -5,6 +5,9 @@
 //! before), so that whoever reads it can compute what it must be. It begins with a stamp that says the same four in a
 //! way that only this run can read. What is not as it must be can then be told apart: a bit that flipped, a block from
 //! elsewhere, an older one, zeros, or a buffer that nobody filled.
+//!
+//! With `verify=header` only the stamps are made and checked, with `verify=none` nothing is: a buffer is filled once, before its
+//! first use, by [`Payload::prepare`].
 
 mod fault;
 mod kernel;
@@ -16,6 +19,7 @@ mod tests;
 pub use fault::{Fault, FaultKind};
 pub use permutation::Permutation;
 
+use seatrial_model::Verification;
 use seatrial_stats::mix;
 use stamp::{BlockStamp, STAMP};
 
@@ -53,6 +57,7 @@ pub struct Payload {
     pool: Box<[u64]>,
     /// Zero bytes at the end of a full granule.
     zeros: usize,
+    verification: Verification,
 }
 
 impl Payload {
@@ -61,12 +66,34 @@ impl Payload {
         // A granule may begin anywhere in the first POOL words.
         let words = (0..(POOL + GRANULE / 8) as u64).map(|word| mix(run ^ mix(word))).collect();
         let zeros = (GRANULE as f64 * (compressible / 100.0).clamp(0.0, 1.0)).round() as usize;
-        Self { run, pool: words, zeros }
+        Self { run, pool: words, zeros, verification: Verification::Full }
     }
 
-    /// Writes the content of `block` into `bytes`.
+    /// The same of which only so much is made by [`Self::fill`] and looked at by [`Self::check`].
+    #[must_use]
+    pub fn verified_by(self, verification: Verification) -> Self {
+        Self { verification, ..self }
+    }
+
+    /// Fills a buffer before its first use with the content of `block`, where [`Self::fill`] does not.
+    pub fn prepare(&self, block: Block, bytes: &mut [u8]) {
+        if self.verification != Verification::Full {
+            self.make(Verification::Full, block, bytes);
+        }
+    }
+
+    /// Writes the content of `block` into `bytes`, as far as it is verified.
     pub fn fill(&self, block: Block, bytes: &mut [u8]) {
+        self.make(self.verification, block, bytes);
+    }
+
+    fn make(&self, verification: Verification, block: Block, bytes: &mut [u8]) {
+        if verification == Verification::None {
+            return;
+        }
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks_mut(GRANULE)) {
+            let len = made(verification, granule.len());
+            let granule = &mut granule[..len];
             let nonce = stamp.nonce(self.run);
             let (key, words) = self.source(nonce);
             let random = granule.len() - self.zeros_of(granule.len());
@@ -84,7 +111,11 @@ impl Payload {
     /// # Errors
     /// What is wrong with the first granule that is.
     pub fn check(&self, block: Block, bytes: &[u8]) -> Result<(), Fault> {
+        if self.verification == Verification::None {
+            return Ok(());
+        }
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks(GRANULE)) {
+            let granule = &granule[..made(self.verification, granule.len())];
             if !self.is_right(&stamp, granule) {
                 return Err(self.fault(&stamp, granule));
             }
@@ -92,9 +123,20 @@ impl Payload {
         Ok(())
     }
 
-    /// Marks a buffer so that a read that leaves a sector of it out is seen.
-    pub fn poison(bytes: &mut [u8]) {
-        for sector in bytes.chunks_mut(SECTOR) {
+    /// Bytes of a block of `len` bytes that [`Self::check`] looks at.
+    pub const fn checked_bytes(&self, len: usize) -> usize {
+        len / GRANULE * made(self.verification, GRANULE) + made(self.verification, len % GRANULE)
+    }
+
+    /// Marks a buffer so that a read that leaves a sector of it out is seen; of a block of which only headers are checked, that
+    /// leaves a header out.
+    pub fn poison(&self, bytes: &mut [u8]) {
+        let piece = match self.verification {
+            Verification::Full => SECTOR,
+            Verification::Header => GRANULE,
+            Verification::None => return,
+        };
+        for sector in bytes.chunks_mut(piece) {
             match sector.first_chunk_mut::<POISONED>() {
                 Some(marked) => *marked = [POISON; POISONED],
                 None => sector.fill(POISON),
@@ -130,5 +172,14 @@ impl Payload {
         let zeros_are_right = zeros.iter().fold(0, |all, byte| all | byte) == 0;
         let stamp_is_right = stamped.is_none_or(|told| *told == stamp.write(self.run, nonce));
         kernel::holds(&content[skip..], &words[skip / 8..], key) && zeros_are_right && stamp_is_right
+    }
+}
+
+/// Bytes of a granule of `len` bytes that are made anew and checked.
+const fn made(verification: Verification, len: usize) -> usize {
+    match verification {
+        Verification::Full => len,
+        Verification::Header if len >= STAMP => STAMP,
+        Verification::Header | Verification::None => 0,
     }
 }

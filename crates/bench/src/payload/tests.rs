@@ -56,7 +56,7 @@ fn what_is_wrong_is_named_and_located() {
     );
     assert_eq!(check(&[0; 8192]), "file 1, offset 65536: a zeroed block");
     let mut unread = filled(&payload, here, 8192);
-    Payload::poison(&mut unread[1024..1536]);
+    payload.poison(&mut unread[1024..1536]);
     assert_eq!(
         check(&unread),
         "file 1, offset 65536: not read: the buffer was left as it was from byte 66560 on"
@@ -154,4 +154,63 @@ fn a_million_mixed_operations_raise_no_false_alarm() {
             return;
         }
     }
+}
+
+/// A buffer that was prepared for one block and then used for `block`.
+fn reused(payload: &Payload, block: Block, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    payload.prepare(Block { file: 9, offset: 0, generation: 0 }, &mut bytes);
+    payload.fill(block, &mut bytes);
+    bytes
+}
+
+#[test]
+fn of_headers_alone_a_misplaced_a_stale_and_an_unread_block_are_found_and_a_flipped_byte_of_the_rest_is_not()
+{
+    for compressible in [0.0, 60.0, 99.0] {
+        let payload = Payload::new(RUN, compressible).verified_by(Verification::Header);
+        let here = block(1, 65_536, 5);
+        let check = |bytes: &[u8]| payload.check(here, bytes).expect_err("found").to_string();
+        let right = reused(&payload, here, 8192);
+        assert_eq!((payload.check(here, &right), payload.checked_bytes(8192)), (Ok(()), 2 * STAMP));
+        let swapped = reused(&payload, block(1, 0, 5), 8192);
+        assert_eq!(
+            check(&swapped),
+            "file 1, offset 65536: a swapped block: it is that of file 1, offset 0 (generation 5)"
+        );
+        let mut torn = right.clone();
+        payload.fill(block(1, 65_536 + 4096, 4), &mut torn[4096..]);
+        assert_eq!(check(&torn), "file 1, offset 69632: a stale block: generation 4 instead of 5");
+        assert_eq!(check(&[0; 8192]), "file 1, offset 65536: a zeroed block");
+        let mut unread = right.clone();
+        payload.poison(&mut unread[4096..]);
+        assert_eq!(
+            check(&unread),
+            "file 1, offset 69632: not read: the buffer was left as it was from byte 69632 on"
+        );
+        let mut hit = right.clone();
+        hit[4096 + 20] ^= 1;
+        assert_eq!(check(&hit), "file 1, offset 69632: a flipped bit in byte 69652");
+        let mut flipped = right;
+        flipped[5000] ^= 4;
+        assert_eq!(payload.check(here, &flipped), Ok(()), "only the headers are looked at");
+    }
+}
+
+#[test]
+fn what_is_too_short_for_a_header_has_none() {
+    let payload = Payload::new(RUN, 0.0).verified_by(Verification::Header);
+    let bytes = reused(&payload, block(1, 0, 5), STAMP - 1);
+    assert_eq!((payload.check(block(2, 0, 6), &bytes), payload.checked_bytes(bytes.len())), (Ok(()), 0));
+}
+
+#[test]
+fn unverified_data_is_made_once_and_not_looked_at() {
+    let payload = Payload::new(RUN, 0.0).verified_by(Verification::None);
+    let (first, second) = (reused(&payload, block(1, 0, 5), 8192), reused(&payload, block(2, 4096, 6), 8192));
+    assert!(first == second && first[..4096] != first[4096..], "the buffer stays as it was prepared");
+    let mut poisoned = first.clone();
+    payload.poison(&mut poisoned);
+    assert_eq!((poisoned == first, payload.check(block(3, 0, 0), &[0; 8192])), (true, Ok(())));
+    assert_eq!(payload.checked_bytes(8192), 0);
 }

@@ -41,3 +41,4 @@ mod studies;
 mod table;
 mod time_budget;
 mod tried;
+mod unverified;

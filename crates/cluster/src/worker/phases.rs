@@ -42,7 +42,8 @@ pub(super) fn serve(
     tracing::debug!(case = %case.id, part = place.part, index = place.index, trial = task.trial, "worker starts");
     let check = if case.origin.liveness_check { (bench.liveness_check)(case, place) } else { None };
     let mut stage = Stage::New(check.unwrap_or_else(|| bench.part(case, place)));
-    let mut served = Served { evidence: Evidence::new(), probes: bench.about.probes, phase_stop, outbox };
+    let probes = if case.has_probes() { bench.about.probes } else { &[] };
+    let mut served = Served { evidence: Evidence::new(), probes, phase_stop, outbox };
     // The channel ends only with the control thread, which ends the process.
     while let Ok(order) = orders.recv() {
         stage = match (order, stage) {

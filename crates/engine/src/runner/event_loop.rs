@@ -96,7 +96,10 @@ impl<'r, 'a> EventLoop<'r, 'a> {
     }
 
     /// Runs `cases` until each has its record, or, when the run is stopped, until all workers are gone.
-    fn round(&mut self, cases: Vec<Case>) {
+    fn round(&mut self, mut cases: Vec<Case>) {
+        if self.runner.no_probes {
+            cases.iter_mut().for_each(Case::leave_out_probes);
+        }
         let estimate = makespan(&cases, self.runner.site, self.runner.share_hosts, Case::estimate);
         self.tell(Event::RoundPlanned { cases: cases.clone(), estimate });
         if let Some(text) = retries(&cases) {

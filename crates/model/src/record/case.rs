@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{MetricRecord, SeriesRecord};
-use crate::case::{Case, CaseId};
+use crate::case::{Case, CaseId, PROBES};
 use crate::fact::{DisturbedTrials, Fact};
 use crate::finding::Finding;
 use crate::metric::Better;
@@ -118,6 +118,11 @@ impl CaseRecord {
     /// The word that the plan set for `name`, a parameter or not.
     pub fn planned(&self, name: &str) -> Option<&str> {
         self.chosen.text(name).or_else(|_| self.layout.text(name)).ok()
+    }
+
+    /// Whether probes were read around the trials.
+    pub fn has_probes(&self) -> bool {
+        self.layout.flag(PROBES) != Ok(false)
     }
 
     /// A record of `case` without numbers. Without the plan's findings too, which are about numbers.

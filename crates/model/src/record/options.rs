@@ -28,6 +28,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "DURATION", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<Nanos>,
+    /// Read no counters of the machine around the trials: what disturbs, slows down or drops is not seen, and no disturbed
+    /// trial is repeated
+    #[arg(long, conflicts_with = "resume")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_probes: bool,
     /// Which nodes to use, and how to reach them.
     #[command(flatten)]
     #[serde(flatten)]

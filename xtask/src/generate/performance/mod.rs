@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use super::File;
 use crate::instructions::KeptLoops;
 use crate::versus::kept::{self, Kept};
-use crate::versus::{AREAS, Lead};
+use crate::versus::{AREAS, Lead, TRUTH};
 use crate::workspace;
 
 /// One page below `docs/performance`.
@@ -38,6 +38,11 @@ impl Subject {
             order.then_with(|| one.work.cmp(&other.work))
         });
         rows
+    }
+
+    /// Whether its rows compare with programs of others: what a check costs is nobody's lead.
+    fn is_of_peers(&self) -> bool {
+        !self.rows.is_empty() && self.name != TRUTH.name
     }
 
     fn title(&self) -> &str {

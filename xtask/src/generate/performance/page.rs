@@ -26,11 +26,14 @@ against itself. The newest row of each work counts here.
 const REPEAT: &str = "\
 ## Repeat
 
+    cargo xtask versus AREA --prepare
     cargo xtask versus AREA --list
     cargo xtask versus AREA --only TEXT --keep
     cargo xtask generate
 
-`AREA` is the name of a page above; `--only` selects rows by a part of their name. `--keep` writes the rows into
+`AREA` is the name of a page above. `--prepare` fetches and builds the peers that are no Debian packages, at fixed commits, below
+`target/peers`; `--source NAME=FOLDER` takes one from a folder or git repository. Rows of a peer that is not prepared are left out;
+Debian packages are installed when rows are measured. `--only` selects rows by a part of their name. `--keep` writes the rows into
 `xtask/performance/AREA.jsonl`, in place of those of the same name, processor and number of threads; `generate` makes these pages of
 it. A reason (`why`) is written there by hand. Areas that make a lab (`cluster`, `network`, `storage`, `transfer`) need root. `versus` takes at most 36 rounds a row (`--rounds`)
 and looks after every six: a row ends when the interval decides. As every look is a chance to be wrong, the interval that decides
@@ -45,7 +48,7 @@ pub(super) fn summary(subjects: &[Subject]) -> File {
         "{MARK}{HEAD}| area | ahead | level | open | behind | best row | worst row |\n|---|---|---|---|---|---|---|\n"
     );
     let (measured, others): (Vec<&Subject>, Vec<&Subject>) =
-        subjects.iter().partition(|subject| !subject.rows.is_empty());
+        subjects.iter().partition(|subject| subject.is_of_peers());
     for subject in &measured {
         let rows = subject.newest();
         let count = |lead: &str| rows.iter().filter(|row| word(row.lead) == lead).count().to_string();
@@ -104,6 +107,9 @@ fn instructions(loops: &KeptLoops) -> String {
 
 /// A table for each day and machine, the newest first.
 fn tables(rows: &[Kept]) -> String {
+    if rows.is_empty() {
+        return "No rows are kept yet.".to_owned();
+    }
     let head = |row: &Kept| format!("{}, {}:", row.date, row.machine);
     let mut heads: Vec<String> = rows.iter().map(head).collect();
     heads.sort_by(|one, other| other.cmp(one));

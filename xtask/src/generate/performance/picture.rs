@@ -32,7 +32,7 @@ text { fill: #f0f6fc; } .grid { stroke: #3d444d; } .one { stroke: #f0f6fc; }
 /// The picture.
 pub(super) fn file(subjects: &[Subject]) -> File {
     let (mut rows, mut y) = (String::new(), TOP);
-    for subject in subjects.iter().filter(|subject| !subject.rows.is_empty()) {
+    for subject in subjects.iter().filter(|subject| subject.is_of_peers()) {
         y += GAP;
         writeln!(rows, "<text x=\"8\" y=\"{:.0}\">{}</text>", y + 5.0, escaped(&subject.name))
             .expect("a String takes all");

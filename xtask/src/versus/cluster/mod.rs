@@ -24,6 +24,7 @@ pub const CLUSTER: Area = Area {
     name: "cluster",
     about: "from the command to its end, with an agent on every node in between, against an empty command on each",
     packages: packages::LAB,
+    peers: &[],
     rows,
     prepare: ours::build,
     alone: Some(Alone { name: "controller, scripted fleet", table: alone }),

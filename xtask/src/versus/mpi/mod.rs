@@ -1,4 +1,5 @@
-//! `versus mpi`: the MPI benchmarks against the OSU micro-benchmarks, with the library that these were built with.
+//! `versus mpi`: the MPI benchmarks against the OSU micro-benchmarks and Intel's MPI benchmarks (IMB), with the library that these
+//! were built with.
 //!
 //! Both sides have the same library, launcher, ranks, CPUs and sizes. Each work has two rows: in one both sides measure for
 //! about a second, ours by time and OSU's by a count that takes as long; in the other ours repeats the counts that OSU's
@@ -11,14 +12,28 @@ use anyhow::Result;
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
+use super::peer::{AUTOTOOLS, Peer};
 use super::{Area, Figure, Row, ours};
-use osu::setup;
+use osu::{Setup, setup};
 
-/// The area. Its peer is no Debian package.
+/// Built by the `mpicc` that is found first.
+const IMB: Peer = Peer {
+    name: "imb",
+    area: "mpi",
+    url: "https://github.com/intel/mpi-benchmarks",
+    commit: "46e8757a920c334abfea6340499f1c5deaefb834",
+    packages: AUTOTOOLS,
+    // As it comes it is compiled without optimisation, and warnings in Open MPI's header end it.
+    build: "sed -i 's/-O0/-O2/; s/-Werror//' src_cpp/Makefile && make --quiet IMB-MPI1 CC=mpicc CXX=mpicxx",
+    programs: &["IMB-MPI1"],
+};
+
+/// The area. Its peers are no Debian packages.
 pub const MPI: Area = Area {
     name: "mpi",
-    about: "mpi.point_to_point, mpi.collective and mpi.one_sided against the OSU micro-benchmarks: same library, launcher, ranks, CPUs and sizes",
+    about: "mpi.point_to_point, mpi.collective and mpi.one_sided against the OSU micro-benchmarks and IMB: same library, launcher, ranks, CPUs and sizes",
     packages: &[],
+    peers: &[&osu::OSU, &IMB],
     rows,
     prepare,
     alone: None,
@@ -163,12 +178,33 @@ const WORKS: [MpiWork; 9] = [
     },
 ];
 
+/// What IMB measures too. Its tables begin with bytes and repetitions.
+const OF_IMB: [MpiWork; 2] = [
+    MpiWork {
+        program: "IMB-MPI1",
+        options: &["-npmin", "2", "-msglog", "3:3", "-iter_policy", "off", "-iter", "1000000", "PingPong"],
+        column: 2,
+        ..POINT_TO_POINT
+    },
+    MpiWork {
+        program: "IMB-MPI1",
+        options: &["-npmin", "4096", "-msglog", "3:3", "-iter_policy", "off", "-iter", "500000", "Allreduce"],
+        // The mean over the ranks, as ours.
+        column: 4,
+        ..COLLECTIVE
+    },
+];
+
 fn rows() -> Vec<Row> {
     let ways = |work: MpiWork| match work.iterations {
         Some(count) => vec![Way::Second(count), Way::LikeOsu],
         None => vec![Way::Once],
     };
-    WORKS.into_iter().flat_map(|work| ways(work).into_iter().map(move |way| row(work, way))).collect()
+    let of_osu = WORKS.into_iter().flat_map(|work| ways(work).into_iter().map(move |way| row(work, way)));
+    let without_osu = || osu::folder().err().map(|error| error.to_string());
+    let of_osu = of_osu.map(|row| row.unless(without_osu));
+    let of_imb = OF_IMB.map(|work| row(work, Way::Second("")).unless(|| IMB.hindrance()));
+    of_osu.chain(of_imb).collect()
 }
 
 /// How long both sides measure.
@@ -209,7 +245,7 @@ fn row(work: MpiWork, way: Way) -> Row {
         goal: work.has_goal.then_some(goal),
     };
     let ours = move || {
-        let setup = setup()?;
+        let setup = work.setup()?;
         let fixed = work.params.iter().copied().chain(way.param());
         let mut params: Vec<String> = fixed.map(str::to_owned).collect();
         params.push(format!("ranks={}", setup.cpus(work.all_cores).len()));
@@ -219,17 +255,27 @@ fn row(work: MpiWork, way: Way) -> Row {
     };
     let peer = move || {
         let mut options = work.options.to_vec();
-        if let Way::Second(iterations) = way {
+        if let (Way::Second(iterations), false) = (way, work.is_of_imb()) {
             options.extend(["-i", iterations]);
         }
-        let setup = setup()?;
+        let setup = work.setup()?;
         let value = setup.run(work.program, &options, setup.cpus(work.all_cores), work.column)?;
         Ok(value * work.scale)
     };
     Row::one(figure, ours, peer)
 }
 
+impl MpiWork {
+    fn is_of_imb(&self) -> bool {
+        IMB.programs.contains(&self.program)
+    }
+
+    fn setup(&self) -> Result<&'static Setup> {
+        if self.is_of_imb() { osu::setup_of_imb(&IMB) } else { setup() }
+    }
+}
+
 fn prepare() -> Result<()> {
     ours::build()?;
-    setup().map(drop)
+    if osu::folder().is_ok() { setup().map(drop) } else { Ok(()) }
 }

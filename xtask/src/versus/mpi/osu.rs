@@ -1,4 +1,4 @@
-//! OSU's side: its programs below a folder, the library that they use, and a table that is read.
+//! The peers' side: programs below a folder, the library that they use, and a table that is read.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,9 +8,29 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::versus::ours;
+use crate::versus::peer::{AUTOTOOLS, Peer};
 
-/// Names the folder that the OSU micro-benchmarks, 7.0 or later, were built or installed in.
+/// Names the folder that the OSU micro-benchmarks, 7.0 or later, were built or installed in, in place of those of `--prepare`.
 const FOLDER: &str = "OSU_MICRO_BENCHMARKS";
+
+/// A copy of release 7.4; its own place offers archives alone.
+pub const OSU: Peer = Peer {
+    name: "osu",
+    area: "mpi",
+    url: "https://github.com/sherrywong1220/osu-micro-benchmarks-7.4",
+    commit: "bed60f564c2908a6123315f49f6dd0c0ff5440a3",
+    packages: AUTOTOOLS,
+    // The files of automake come in no order; without options the tables have two digits behind the point.
+    build: "touch aclocal.m4 && find . -name Makefile.in | xargs touch && touch configure && chmod +x configure install-sh && \
+            ./configure --quiet CC=mpicc CXX=mpicxx && for folder in pt2pt/standard collective/blocking \
+            collective/non_blocking one-sided startup; do make --quiet -C c/mpi/$folder \
+            CFLAGS='-g -O2 -UFLOAT_PRECISION -DFLOAT_PRECISION=6'; done",
+    programs: &[
+        "c/mpi/pt2pt/standard/osu_latency",
+        "c/mpi/one-sided/osu_put_latency",
+        "c/mpi/startup/osu_init",
+    ],
+};
 
 /// What both sides use.
 pub struct Setup {
@@ -28,19 +48,38 @@ pub struct Setup {
 /// When OSU's programs are not there, or ours does not measure with their library.
 pub fn setup() -> Result<&'static Setup> {
     static SETUP: OnceLock<Setup> = OnceLock::new();
-    if let Some(setup) = SETUP.get() {
+    once(&SETUP, || Setup::of(folder()?, "osu_latency"))
+}
+
+/// The same of Intel's MPI benchmarks.
+///
+/// # Errors
+/// When they are not prepared, or ours does not measure with their library.
+pub fn setup_of_imb(imb: &Peer) -> Result<&'static Setup> {
+    static SETUP: OnceLock<Setup> = OnceLock::new();
+    once(&SETUP, || Setup::of(imb.program("")?, imb.programs[0]))
+}
+
+fn once(known: &'static OnceLock<Setup>, find: impl FnOnce() -> Result<Setup>) -> Result<&'static Setup> {
+    if let Some(setup) = known.get() {
         return Ok(setup);
     }
-    let made = Setup::find()?;
-    Ok(SETUP.get_or_init(|| made))
+    let made = find()?;
+    Ok(known.get_or_init(|| made))
+}
+
+/// The folder of OSU's programs.
+///
+/// # Errors
+/// When they are not prepared, and no folder is named.
+pub fn folder() -> Result<PathBuf> {
+    std::env::var_os(FOLDER).map_or_else(|| OSU.program(""), |named| Ok(PathBuf::from(named)))
 }
 
 impl Setup {
-    fn find() -> Result<Self> {
-        let folder = std::env::var_os(FOLDER).map(PathBuf::from).with_context(|| {
-            format!("{FOLDER} does not name the folder that the OSU micro-benchmarks were built in (configure CC=mpicc, make CFLAGS='-g -O2 -UFLOAT_PRECISION -DFLOAT_PRECISION=6')")
-        })?;
-        let latency = program(&folder, "osu_latency")?;
+    /// Of the programs in `folder`, of which one links the library.
+    fn of(folder: PathBuf, name: &str) -> Result<Self> {
+        let latency = program(&folder, name)?;
         let linked = Command::new("ldd").arg(&latency).output().context("cannot start ldd")?;
         let library = library_of(&String::from_utf8_lossy(&linked.stdout))
             .with_context(|| format!("{} uses no MPI library", latency.display()))?;
@@ -110,7 +149,7 @@ fn program(folder: &Path, name: &str) -> Result<PathBuf> {
             }
         }
     }
-    anyhow::bail!("there is no {name} below {}, which {FOLDER} names", folder.display())
+    anyhow::bail!("there is no {name} below {}", folder.display())
 }
 
 /// The file of the MPI library in what `ldd` prints.

@@ -5,6 +5,7 @@
 //! because nuttcp and NPtcp have no option for it. A link of the lab is a memory copy, and both ends share the machine's
 //! processors: the figures tell what the programs cost, not what a network carries.
 
+mod built;
 mod eth;
 mod nodes;
 mod ours;
@@ -24,14 +25,14 @@ use crate::packages::{self, Package};
 
 pub const NETWORK: Area = Area {
     name: "network",
-    about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, sockperf, qperf and NetPIPE",
+    about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, neper, netperf, sockperf, qperf and NetPIPE",
     packages: PEERS,
+    peers: &[&built::NEPER, &built::NETPERF],
     rows,
     prepare,
     alone: Some(Alone { name: "eth-test", table: eth::alone }),
 };
 
-/// netperf would belong here, but its licence keeps it out of Debian's main archive.
 const PEERS: &[Package] = &[
     Package { name: "iperf3", program: "iperf3", reason: "the reference for TCP and UDP streams" },
     Package { name: "nuttcp", program: "nuttcp", reason: "TCP streams in one thread" },
@@ -85,18 +86,37 @@ fn rows() -> Vec<Row> {
 fn tcp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
     let mut rows = Vec::new();
     for flows in [1, 2, 4] {
-        let plural = if flows == 1 { "flow" } else { "flows" };
+        let words = words(flows);
         let iperf3 = peers::iperf3_best(nodes, way, flows);
         for affinity in ["auto", "none"] {
-            let name = format!("TCP, {flows} {plural}, {way}, affinity {affinity} vs iperf3's best");
+            let name = format!("TCP, {words}, {way}, affinity {affinity} vs iperf3's best");
             let ours = ours::tcp(nodes, way, flows, affinity);
             rows.push(stream(&name, Some(1.0), ours, Rc::clone(&iperf3)));
         }
-        let name = format!("TCP, {flows} {plural}, {way}, affinity auto vs nuttcp");
+        let name = format!("TCP, {words}, {way}, affinity auto vs nuttcp");
         let (ours, peer) = (ours::tcp(nodes, way, flows, "auto"), peers::nuttcp(nodes, way, flows));
         rows.push(stream(&name, Some(1.0), ours, peer));
     }
+    for flows in [1, 4] {
+        let name = format!("TCP, {}, {way}, affinity auto vs neper", words(flows));
+        let (ours, peer) = (ours::tcp(nodes, way, flows, "auto"), built::neper_stream(nodes, way, flows));
+        rows.push(rate(&name, ours, peer).unless(|| built::NEPER.hindrance()));
+    }
+    let name = format!("TCP, 1 flow, {way}, affinity auto vs netperf");
+    let (ours, peer) = (ours::tcp(nodes, way, 1, "auto"), built::netperf_stream(nodes, way));
+    rows.push(rate(&name, ours, peer).unless(|| built::NETPERF.hindrance()));
     rows
+}
+
+/// The rate alone.
+fn rate(name: &str, ours: Turn, peer: Work) -> Row {
+    let name = name.to_owned();
+    let figure = Figure { name, unit: Unit::GigabitsPerSecond, better: Better::Higher, goal: Some(1.0) };
+    Row::one(figure, move || Ok(ours()?.rate), peer)
+}
+
+fn words(flows: u32) -> String {
+    if flows == 1 { "1 flow".to_owned() } else { format!("{flows} flows") }
 }
 
 fn udp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
@@ -146,6 +166,12 @@ fn requests(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
             peers::qperf(nodes, way, protocol),
         ));
     }
+    let mean = |peer: &str| format!("round trip, mean, tcp, block, {way} vs {peer}");
+    let ours = || ours::mean_round_trip(nodes, way, "tcp");
+    let neper = row(mean("neper"), ours(), built::neper_round_trip(nodes, way));
+    rows.push(neper.unless(|| built::NEPER.hindrance()));
+    let netperf = row(mean("netperf"), ours(), built::netperf_round_trip(nodes, way));
+    rows.push(netperf.unless(|| built::NETPERF.hindrance()));
     rows
 }
 

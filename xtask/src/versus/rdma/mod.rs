@@ -24,6 +24,7 @@ pub const RDMA: Area = Area {
     about: "RDMA benchmarks against perftest and qperf: one device, both ends on this machine, same sizes, depth and time \
             (in a guest: emulated, path cost only)",
     packages: PEERS,
+    peers: &[],
     rows,
     prepare,
     alone: None,

@@ -16,13 +16,13 @@ pub fn cpu() -> Result<u32> {
     affinity::allowed()?.iter().next().context("no CPU")
 }
 
-/// One trial of `storage.file`.
-pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
+/// One trial of `storage.file`, with this value of `verify`.
+pub fn turn(places: &Rc<Places>, place: Place, job: Job, verify: &'static str) -> Turn {
     let places = Rc::clone(places);
     Box::new(move || {
         let pattern = if job.random { "random" } else { "seq" };
         let operation = if job.write { "write" } else { "read" };
-        let params = [
+        let mut params = vec![
             "threads=1".to_owned(),
             "sync=none".to_owned(),
             format!("time={SECONDS} s"),
@@ -33,6 +33,8 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
             format!("size={}iB", SIZE.to_uppercase()),
             format!("depth={}", job.depth),
         ];
+        // An earlier binary need not have the parameter.
+        params.extend((verify != "full").then(|| format!("verify={verify}")));
         trial(here(), "storage.file", &params, |record, _| figures(record))
     })
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
-use seatrial_model::{Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::{
+    Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Site, SiteNode, Verification,
+};
 
 use super::BENCHMARK;
 use super::part::MetadataWorker;
@@ -90,7 +92,7 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
 #[test]
 fn what_is_repeated_finds_every_file_under_its_name() {
     let directory = tempfile::tempdir().expect("a folder");
-    let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
+    let mut files = Files::new(0, directory.path(), 1, 3901, Verification::Full).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
     for round in 0..3 {
         files.next_round();
@@ -129,7 +131,7 @@ fn whatever_the_end_of_a_phase_cuts_off_the_next_one_finds_nothing_of_it() {
 #[test]
 fn a_changed_byte_and_a_file_too_many_are_found() {
     let directory = tempfile::tempdir().expect("a folder");
-    let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
+    let mut files = Files::new(0, directory.path(), 1, 3901, Verification::Full).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
     let far = Nanos(u64::MAX);
     files.next_round();
@@ -149,7 +151,7 @@ fn a_changed_byte_and_a_file_too_many_are_found() {
 #[test]
 fn another_s_data_and_missing_data_are_told_in_a_sentence() {
     let directory = tempfile::tempdir().expect("a folder");
-    let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
+    let mut files = Files::new(0, directory.path(), 1, 3901, Verification::Full).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
     let far = Nanos(u64::MAX);
     files.next_round();
@@ -175,7 +177,7 @@ fn another_s_data_and_missing_data_are_told_in_a_sentence() {
 #[test]
 fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
     let directory = tempfile::tempdir().expect("a folder");
-    let mut files = Files::new(0, directory.path(), 1, 0).expect("opened");
+    let mut files = Files::new(0, directory.path(), 1, 0, Verification::Full).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
     let far = Nanos(u64::MAX);
     files.next_round();

@@ -145,6 +145,14 @@ fn what_did_not_converge_says_so_and_keeps_its_verdict() {
 }
 
 #[test]
+fn what_was_not_verified_says_so_and_keeps_its_verdict() {
+    let mut case = measured("n1");
+    case.params.set("verify", "none");
+    let (verdict, _, _, reason) = only(&judged(&profile(at_least("80 GB/s")), &[case]));
+    assert_eq!((verdict, reason.as_str()), (Verdict::Pass, "contents were not checked (verify=none)"));
+}
+
+#[test]
 fn outcomes_without_numbers_have_their_verdicts() {
     for (cause, verdict) in [
         (Cause::Hang, Verdict::Fail),
