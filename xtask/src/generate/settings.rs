@@ -85,8 +85,9 @@ energy preference with the governor) is not in the journal; all values are read 
 value that a later change took back is told.
 
 `--for 2h` lets each node restore by itself after that time: by a transient timer of systemd where it runs, else by a process
-that waits; which of them is printed. The process does not survive a boot, nor do most values. Under Slurm without systemd
-`--for` is refused, since Slurm ends every process of its step.
+that waits; which of them is printed. Neither survives a boot, nor do most values. If another `settings` changes the node at that
+moment, it is tried again. After a `restore` by hand the timer stays until it is due, and does nothing. Under Slurm without
+systemd `--for` is refused, since Slurm ends every process of its step.
 
 `--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` or `.rules` in
 `/etc/sysctl.d` (what is below `/proc/sys`), `/etc/udev/rules.d` (network interfaces and disks) and `/etc/tmpfiles.d` (the
