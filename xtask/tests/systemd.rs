@@ -16,7 +16,7 @@ systemd-nspawn --quiet --directory=/ --machine=seatrial-test --volatile=yes --pr
 container=$!
 trap 'kill $container; wait $container' EXIT
 inside() {
-    first=$(cat /proc/$container/task/$container/children)
+    first=$(tr -d " " < /proc/$container/task/$container/children)
     nsenter -t $first -m -p -n -u -i env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 tries=0
