@@ -163,7 +163,9 @@ A setting is set right before the measurements that need it and taken back right
 the id of the run. After a kill or a loss of power `seatrial settings restore ID` takes back what was set, and so does
 `run --resume`, before it measures the rest. Where a setting does not take (rights, containers), the reason is printed and no
 gain is told. A value that cannot be taken back ends the measurements on that node; the run ends with exit code 3 and the command
-that restores it.
+that restores it. A smaller MTU than the nodes have is refused while `net.ipv4.tcp_mtu_probing` is 0 on the machine where the command
+is typed: its connections to the nodes were made with the larger one, and what it sends would be lost. With 1 each of them stalls
+once, for seconds.
 
 `--write FILE` of `try` writes a profile of the settings that pay for one of the benchmarks at least and hurt none, with the gain
 of each; `seatrial settings apply FILE` sets them.

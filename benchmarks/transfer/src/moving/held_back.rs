@@ -14,6 +14,9 @@ const WHOLE_CORE: f64 = 90.0;
 /// Share of the time for which a full window is what bounds the rate.
 const MOST_OF_THE_TIME: f64 = 0.5;
 
+/// The connections themselves.
+const TAKEN: &str = "connections take the data";
+
 /// Sums over all copies of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
@@ -82,12 +85,6 @@ impl Times {
             source: source.to_owned(),
             ..Hold::default()
         };
-        let lost = self.lost().map(|share| {
-            ("packet loss", format!("segments sent again ({:.1} %, /proc/net/snmp)", 100.0 * share))
-        });
-        let taken =
-            || ("connections take the data", "time of the sending threads in writes to them".to_owned());
-        let (what, source) = lost.clone().unwrap_or_else(taken);
         let mut holds = vec![
             hold("source is read", self.share(self.reading), false, "time of the sending threads in reads"),
             hold("target is written", self.share(storing), false, "time of the receiving threads in writes"),
@@ -97,15 +94,25 @@ impl Times {
                 false,
                 "tcpi_rwnd_limited, tcpi_sndbuf_limited",
             ),
-            hold(what, self.share(self.sending - storing - window), true, &source),
+            hold(
+                TAKEN,
+                self.share(self.sending - storing - window),
+                true,
+                "time of the sending threads in writes to the connections",
+            ),
         ];
         if self.sending <= 0.0 {
             let login = self.login * self.copies as f64 / self.took.max(1.0);
             holds.push(hold("login with ssh", login.min(1.0), false, "time of a login that does nothing"));
             let busy = (self.busiest / self.took.max(1.0)).min(1.0 - login.min(1.0));
             holds.push(hold(&format!("busiest thread, of {thread}"), busy, true, "CPU time of its threads"));
-            let left = 1.0 - login.min(1.0) - busy;
-            holds.extend(lost.map(|(what, source)| hold(what, left, true, &source)));
+        }
+        if let Some(lost) = self.lost() {
+            // Data that a connection took waits in its buffer until losses are made good.
+            holds.retain(|hold| hold.what != TAKEN);
+            let left = 1.0 - holds.iter().map(|hold| hold.share).sum::<f64>();
+            let source = format!("segments sent again ({:.1} %, /proc/net/snmp)", 100.0 * lost);
+            holds.push(hold("packet loss", left, true, &source));
         }
         holds.retain(|hold| hold.share > 0.0);
         holds.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -215,7 +222,7 @@ mod tests {
             ..Times::default()
         };
         let names = |times: Times| shares(times).into_iter().map(|(what, _)| what).collect::<Vec<_>>();
-        assert_eq!(shares(times)[0], ("packet loss".to_owned(), 0.7));
+        assert_eq!(shares(times)[0], ("packet loss".to_owned(), 0.8));
         assert_eq!(times.held_back("").0[0].source, "segments sent again (1.0 %, /proc/net/snmp)");
         // A few are no loss of the path.
         assert_eq!(names(Times { sent_again: 20.0, ..times })[0], "connections take the data");
