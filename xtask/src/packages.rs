@@ -72,7 +72,8 @@ const OPENSSH_CLIENT: Package =
     Package { name: "openssh-client", program: "ssh", reason: "the lab tests reach nodes over ssh" };
 const OPENSSH_SERVER: Package =
     Package { name: "openssh-server", program: "sshd", reason: "the lab tests run one a node" };
-const PROCPS: Package = Package {
+/// pkill(1).
+pub const PROCPS: Package = Package {
     name: "procps",
     program: "pkill",
     reason: "the lab tests kill daemons by their name inside a node",
@@ -90,6 +91,12 @@ pub const PIP: Package = Package {
     name: "python3-pip",
     program: "pip3",
     reason: "the tests of exports read them with readers of JUnit, Prometheus and Parquet, which it fetches",
+};
+/// systemd-nspawn(1), which starts systemd in a container.
+pub const SYSTEMD: Package = Package {
+    name: "systemd-container",
+    program: "systemd-nspawn",
+    reason: "a test starts systemd, whose timers restore settings",
 };
 /// strace(1).
 pub const STRACE: Package = Package {

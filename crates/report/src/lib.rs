@@ -36,4 +36,4 @@ pub use text_style::{Style, TextStyle};
 pub use view::answers::Earlier;
 /// The nodes of a run by verdict.
 pub use view::nodes::with_verdict as nodes_with;
-pub use words::{clean_lines, count};
+pub use words::{clean_lines, count, cut_middle};

@@ -174,6 +174,17 @@ pub fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// `text` in at most `room` characters, cut in the middle: of a path both ends tell something.
+pub fn cut_middle(text: &str, room: usize) -> String {
+    let length = text.chars().count();
+    if length <= room {
+        return text.to_owned();
+    }
+    let Some(kept) = room.checked_sub(1) else { return String::new() };
+    let (front, back) = (kept - kept / 2, kept / 2);
+    text.chars().take(front).chain(['…']).chain(text.chars().skip(length - back)).collect()
+}
+
 /// A clause that is longer is cut: it is no sentence that anybody reads.
 const LONGEST_CLAUSE: usize = 400;
 

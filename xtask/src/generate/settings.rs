@@ -85,8 +85,9 @@ energy preference with the governor) is not in the journal; all values are read 
 value that a later change took back is told.
 
 `--for 2h` lets each node restore by itself after that time: by a transient timer of systemd where it runs, else by a process
-that waits; which of them is printed. The process does not survive a boot, nor do most values. Under Slurm without systemd
-`--for` is refused, since Slurm ends every process of its step.
+that waits; which of them is printed. Neither survives a boot, nor do most values. If another `settings` changes the node at that
+moment, it is tried again. After a `restore` by hand the timer stays until it is due, and does nothing. Under Slurm without
+systemd `--for` is refused, since Slurm ends every process of its step.
 
 `--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` or `.rules` in
 `/etc/sysctl.d` (what is below `/proc/sys`), `/etc/udev/rules.d` (network interfaces and disks) and `/etc/tmpfiles.d` (the
@@ -162,7 +163,9 @@ A setting is set right before the measurements that need it and taken back right
 the id of the run. After a kill or a loss of power `seatrial settings restore ID` takes back what was set, and so does
 `run --resume`, before it measures the rest. Where a setting does not take (rights, containers), the reason is printed and no
 gain is told. A value that cannot be taken back ends the measurements on that node; the run ends with exit code 3 and the command
-that restores it.
+that restores it. A smaller MTU than the nodes have is refused while `net.ipv4.tcp_mtu_probing` is 0 on the machine where the command
+is typed: its connections to the nodes were made with the larger one, and what it sends would be lost. With 1 each of them stalls
+once, for seconds.
 
 `--write FILE` of `try` writes a profile of the settings that pay for one of the benchmarks at least and hurt none, with the gain
 of each; `seatrial settings apply FILE` sets them.

@@ -25,6 +25,11 @@ const GROUPS: &[Group] = &[
         needs_root: true,
         packages: &[&[packages::E2FSPROGS, packages::MOUNT, packages::UTIL_LINUX]],
     },
+    Group {
+        name: "settings that systemd restores",
+        needs_root: true,
+        packages: &[&[packages::SYSTEMD, packages::UTIL_LINUX, packages::PROCPS]],
+    },
     Group { name: "real-time priorities and the kernel's log", needs_root: true, packages: &[] },
     Group {
         name: "virtual machines with NUMA nodes, disks and RDMA",

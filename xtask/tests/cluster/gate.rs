@@ -1,4 +1,4 @@
-//! `seatrial gate` as the prologue of Slurm's jobs, and an acceptance job that drains nodes.
+//! `seatrial gate` as the prologue and the epilogue of Slurm's jobs, and an acceptance job that drains nodes.
 
 use std::fs;
 
@@ -110,4 +110,14 @@ fn a_bad_node_is_drained() {
     with(&hangs.display().to_string(), 1);
     assert_eq!(lab.head("srun -w n1 hostname"), "n1\n");
     assert!(!state("n1").contains("DRAIN"), "{}", state("n1"));
+
+    // The same file as the epilogue: the job has ended well, and its node takes no other one.
+    with(&seatrial.display().to_string(), 60);
+    fs::write(&conf, format!("{before}\nEpilog={}\n", prologue.display())).unwrap();
+    lab.head("scontrol reconfigure; scontrol update nodename=n2 state=resume");
+    assert_eq!(lab.head("srun -N2 hostname | sort"), "n1\nn2\n");
+    wait_until(&format!("n2 to be drained: {}", state("n2")), || state("n2").contains("State=IDLE+DRAIN "));
+    let told = state("n2");
+    assert!(told.contains("Reason=seatrial fail: ") && told.contains("window scaling"), "{told}");
+    wait_until(&format!("n1 to be idle: {}", state("n1")), || state("n1").contains("State=IDLE "));
 }

@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
         trial("cipher_direction_and_window_are_what_the_record_says", options),
         trial("copies_at_once_share_what_the_shaper_lets_through", at_once),
         trial("over_a_long_path_the_mover_fills_the_link_and_a_small_window_does_not", long_path),
+        trial("a_path_that_loses_packets_holds_every_tool_back_by_loss", lossy_path),
         trial("a_tool_that_cannot_log_in_to_the_other_node_is_no_failure", no_login),
     ]
 }
@@ -259,6 +260,30 @@ const LONG: &[&str] = &[
     "-o",
     "json",
 ];
+
+fn lossy_path() {
+    shared(|rig| {
+        rig.lab.lab(&["fault", "n2", "rate=1gbit", "drop=1%"]);
+        let tools = ["-p", "size=20MB", "-p", "tool=native,scp"];
+        let document = rig.run(&[LONG, &tools, BOTH]).document(0);
+        for result in document["results"].as_array().expect("results") {
+            let held = result["evidence"]["held_back"].as_array().expect("what held it back");
+            // On a busy machine a login may take as long as a copy.
+            let is_told = held.iter().any(|hold| hold["what"] == "packet loss");
+            assert!(is_told || result["params"]["tool"] == "scp", "{result:#}");
+            let found = result["findings"].as_array().expect("findings").iter();
+            let lost = found.filter(|finding| finding["kind"] == "limited-by-loss");
+            let percent =
+                |finding: &Value| finding["value"].as_str()?.strip_suffix(" %")?.parse::<f64>().ok();
+            let percent: Vec<f64> = lost.filter_map(percent).collect();
+            // Of a hundred frames each end drops one; what comes in order only late may be sent again too.
+            assert!(
+                matches!(percent[..], [percent] if (0.9..4.0).contains(&percent)),
+                "{percent:?} {result:#}"
+            );
+        }
+    });
+}
 
 fn long_path() {
     const MBIT: f64 = 1000.0;

@@ -6,6 +6,7 @@
 //! `tcpi_sndbuf_limited` of linux/tcp.h, since Linux 4.10). The rest is the congestion window: the path is full or
 //! loses packets.
 
+use seatrial_bench::is_lossy;
 use seatrial_model::Nanos;
 
 use super::method::{Method, Sending};
@@ -26,11 +27,6 @@ const STARVED: f64 = 0.25;
 
 /// Share of lost segments that counts as loss. A queue that overflows now and then loses less.
 const LOSS: f64 = 0.001;
-
-/// Share and least number of lost segments that no healthy path has: at this rate congestion control limits the flow,
-/// however busy the ends or full the buffers are between two losses.
-const LOSSY: f64 = 0.006;
-const FEWEST_LOST: u64 = 10;
 
 /// Bottleneck and least difference (us) of the smoothed to the shortest round trip time that show a queue in the path;
 /// hosts and cards alone add some hundred microseconds.
@@ -207,7 +203,7 @@ struct Signs {
 /// The verdict on shares. Losses are counted and not timed, so they take precedence over the time shares of windows,
 /// buffers and CPUs.
 fn verdict(shares: &Shares, signs: Signs) -> Bottleneck {
-    let is_lossy = shares.lost.is_some_and(|lost| lost >= LOSSY) && shares.lost_segments >= FEWEST_LOST;
+    let is_lossy = shares.lost.is_some_and(|lost| is_lossy(lost, shares.lost_segments));
     match in_time(shares, signs) {
         factor @ (Bottleneck::Path | Bottleneck::Pacing | Bottleneck::Unknown) => factor,
         // An end that waits for its CPU makes round trips longer without a queue in the path.

@@ -1,15 +1,21 @@
 //! For which shares of the time what held a copy back, and the findings that follow.
 
+use seatrial_bench::is_lossy;
 use seatrial_model::{Case, Evidence, Finding, HeldBack, Hold, PartRecord, Quantity, Sample, Severity, Unit};
 
 use super::runner::LOGIN;
-use super::sender::{BUSIEST, BUSIEST_THREAD, COPIED, READING, SENDING, STORING, WINDOW};
+use super::sender::{
+    BUSIEST, BUSIEST_THREAD, CONGESTION, COPIED, READING, SEGMENTS, SENDING, SENT_AGAIN, STORING, WINDOW,
+};
 
 /// Percent of a CPU above which a thread never waited for anything else.
 const WHOLE_CORE: f64 = 90.0;
 
 /// Share of the time for which a full window is what bounds the rate.
 const MOST_OF_THE_TIME: f64 = 0.5;
+
+/// The connections themselves.
+const TAKEN: &str = "connections take the data";
 
 /// Sums over all copies of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,6 +33,9 @@ pub struct Times {
     login: f64,
     /// Connections among which the first four are sums.
     streams: f64,
+    /// TCP segments that the node sent for the first time, and again.
+    segments: f64,
+    sent_again: f64,
 }
 
 impl Times {
@@ -48,6 +57,8 @@ impl Times {
             busiest: sum(BUSIEST),
             login: evidence.get(LOGIN).and_then(serde_json::Value::as_f64).unwrap_or(0.0),
             streams: case.params.count("streams").map_or(1.0, |streams| streams.max(1) as f64),
+            segments: sum(SEGMENTS),
+            sent_again: sum(SENT_AGAIN),
         }
     }
 
@@ -56,8 +67,14 @@ impl Times {
         sum / (self.took * self.streams).max(1.0)
     }
 
+    /// The share of the segments that was lost, where it is so large that it holds the copies back.
+    fn lost(&self) -> Option<f64> {
+        let share = self.sent_again / self.segments.max(1.0);
+        is_lossy(share, self.sent_again as u64).then_some(share)
+    }
+
     /// What held the copies back. A connection that waits for the receiver to store counts as storing, and one whose window is
-    /// full as that.
+    /// full as that; where segments are lost, the rest of the time is that of the losses.
     pub fn held_back(&self, thread: &str) -> HeldBack {
         let storing = self.storing.min(self.sending);
         let window = self.window.min(self.sending - storing);
@@ -78,7 +95,7 @@ impl Times {
                 "tcpi_rwnd_limited, tcpi_sndbuf_limited",
             ),
             hold(
-                "connections take the data",
+                TAKEN,
                 self.share(self.sending - storing - window),
                 true,
                 "time of the sending threads in writes to the connections",
@@ -89,6 +106,13 @@ impl Times {
             holds.push(hold("login with ssh", login.min(1.0), false, "time of a login that does nothing"));
             let busy = (self.busiest / self.took.max(1.0)).min(1.0 - login.min(1.0));
             holds.push(hold(&format!("busiest thread, of {thread}"), busy, true, "CPU time of its threads"));
+        }
+        if let Some(lost) = self.lost() {
+            // Data that a connection took waits in its buffer until losses are made good.
+            holds.retain(|hold| hold.what != TAKEN);
+            let left = 1.0 - holds.iter().map(|hold| hold.share).sum::<f64>();
+            let source = format!("segments sent again ({:.1} %, /proc/net/snmp)", 100.0 * lost);
+            holds.push(hold("packet loss", left, true, &source));
         }
         holds.retain(|hold| hold.share > 0.0);
         holds.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -117,6 +141,20 @@ impl Times {
         let finding = Finding::new(kind, Severity::Warning, case.subject.clone(), text);
         let value = Quantity::new(percent, Unit::Percent).ok();
         (percent >= WHOLE_CORE).then(|| Finding { value, evidence: vec![BUSIEST.to_owned()], ..finding })
+    }
+
+    /// So many segments were lost that congestion control bounds the rate.
+    pub fn loss_bound(&self, case: &Case, evidence: &Evidence) -> Option<Finding> {
+        let percent = 100.0 * self.lost()?;
+        let control = evidence.get(CONGESTION).and_then(serde_json::Value::as_str).unwrap_or("unknown");
+        let text = format!(
+            "{percent:.2} % of the segments were lost and sent again, with the congestion control {control}: the path drops \
+             packets, or a queue in it is full; `seatrial run net.tcp_stream` between the nodes tells which of both. Check the \
+             error counters of both cards and of the switch, the RX ring sizes (ethtool -g), and policers"
+        );
+        let finding = Finding::new("limited-by-loss", Severity::Warning, case.subject.clone(), text);
+        let value = Quantity::new(percent, Unit::Percent).ok();
+        Some(Finding { value, evidence: vec![SENT_AGAIN.to_owned()], ..finding })
     }
 
     /// A full window kept the connections from sending for most of the time.
@@ -169,6 +207,32 @@ mod tests {
         // More storing than sending: the rest of it was beside something else.
         let busy = Times { storing: 3e9, ..times };
         assert!(shares(busy).iter().map(|(_, share)| share).sum::<f64>() <= 1.0);
+    }
+
+    #[test]
+    fn of_a_path_that_loses_packets_the_rest_of_the_time_is_that_of_the_losses() {
+        let times = Times {
+            took: 1e9,
+            copies: 1,
+            streams: 1.0,
+            sending: 0.9e9,
+            storing: 0.2e9,
+            segments: 5000.0,
+            sent_again: 50.0,
+            ..Times::default()
+        };
+        let names = |times: Times| shares(times).into_iter().map(|(what, _)| what).collect::<Vec<_>>();
+        assert_eq!(shares(times)[0], ("packet loss".to_owned(), 0.8));
+        assert_eq!(times.held_back("").0[0].source, "segments sent again (1.0 %, /proc/net/snmp)");
+        // A few are no loss of the path.
+        assert_eq!(names(Times { sent_again: 20.0, ..times })[0], "connections take the data");
+        assert_eq!(
+            names(Times { sent_again: 9.0, segments: 100.0, ..times })[0],
+            "connections take the data"
+        );
+        let of_a_tool = Times { sending: 0.0, storing: 0.0, busiest: 0.3e9, login: 0.1e9, ..times };
+        let expected = [("packet loss", 0.6), ("busiest thread, of ssh", 0.3), ("login with ssh", 0.1)];
+        assert_eq!(shares(of_a_tool), expected.map(|(what, share)| (what.to_owned(), share)));
     }
 
     #[test]

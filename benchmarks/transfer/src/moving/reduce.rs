@@ -8,8 +8,8 @@ use super::curve::INTERVAL;
 use super::held_back::Times;
 use super::runner::LOGIN;
 use super::sender::{
-    BUSIEST, BUSIEST_THREAD, COPIED, FILES, FIRST_DONE, LAST_DONE, OF_CLASS, RECEIVER_BUSY, SENDER_BUSY,
-    VERIFYING, WIRE, WIRE_CURVE,
+    BUSIEST, BUSIEST_THREAD, CONGESTION, COPIED, FILES, FIRST_DONE, LAST_DONE, OF_CLASS, RECEIVER_BUSY,
+    SENDER_BUSY, VERIFYING, WIRE, WIRE_CURVE,
 };
 
 /// Bytes of a megabyte.
@@ -56,13 +56,15 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !by_time.is_empty() {
         measures.series.insert(BY_TIME.name.to_owned(), by_time);
     }
-    let kept = ["version", "cipher", "window", "command", "words", "copies", LOGIN, BUSIEST_THREAD];
+    let kept =
+        ["version", "cipher", "window", "command", "words", "copies", LOGIN, BUSIEST_THREAD, CONGESTION];
     measures.keep_evidence(parts, &kept);
     let times = Times::of(case, parts, &measures.evidence);
     let thread = measures.evidence.get(BUSIEST_THREAD).and_then(|name| name.as_str()).unwrap_or_default();
     times.held_back(thread).put(&mut measures.evidence);
     measures.findings.extend(times.one_core_bound(case, &measures.evidence));
     measures.findings.extend(times.window_bound(case));
+    measures.findings.extend(times.loss_bound(case, &measures.evidence));
     measures.findings.extend(leftovers(parts));
     Ok(measures)
 }

@@ -16,6 +16,7 @@ use seatrial_mover::{
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::host_time;
+use seatrial_sys::probe::{Difference, probe};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
@@ -36,6 +37,9 @@ pub const RECEIVER_BUSY: &str = "receiver_busy";
 pub const BUSIEST: &str = "busiest";
 pub const WIRE: &str = "wire";
 pub const WIRE_CURVE: &str = "wire_curve";
+/// TCP segments that the node sent for the first time, and again.
+pub const SEGMENTS: &str = "segments";
+pub const SENT_AGAIN: &str = "sent_again";
 pub const FIRST_DONE: &str = "first_done";
 pub const LAST_DONE: &str = "last_done";
 pub const OF_CLASS: &str = "of_class";
@@ -49,9 +53,14 @@ pub const VERIFYING: &str = "verifying";
 /// Evidence: the name of the busiest thread.
 pub const BUSIEST_THREAD: &str = "busiest_thread";
 
+/// Evidence: the congestion control that TCP has on this node unless a program chooses another.
+pub const CONGESTION: &str = "congestion";
+
 /// How often the end of the phase is looked at, and polls between two looks at the CPU times.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const POLLS_OF_LOOK: u32 = 10;
+
+const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// Longer than making the set may take: its phase has a deadline.
 const FOREVER: Duration = Duration::from_secs(24 * 3600);
@@ -159,6 +168,7 @@ impl Sender {
         let target: PathBuf = ask(&self.control, Order::Ready { copy, set: self.number })?;
         let root = SysRoot::live();
         let (wire, busy) = (self.wire(&root), host_time(&root).ok());
+        let segments = self.interface.as_ref().and_then(|_| Some(probe("snmp")?.watch(&root)));
         let start = Nanos(now_ns());
         let (copied, curve) = watched(|| self.wire(&SysRoot::live()), || self.copy(source, &target, stop));
         let Some(Copied { ran, buffers, spent }) = copied? else { return Ok(false) };
@@ -168,6 +178,7 @@ impl Sender {
             end = Nanos(now_ns());
         }
         let (busy_now, wire_now) = (host_time(&root).ok(), self.wire(&root));
+        let segments = segments.map(|watch| watch.end());
         let checked: Checked = ask(&self.control, Order::Check)?;
 
         let nanos = |ns: u64| {
@@ -185,6 +196,13 @@ impl Sender {
         tell(BUSIEST, nanos(ran.busiest_ns)?);
         if let Some((before, now)) = wire.zip(wire_now) {
             tell(WIRE, Quantity::bytes(now.saturating_sub(before)));
+        }
+        if let Some(Difference { counts, .. }) = &segments {
+            for (channel, counter) in [(SEGMENTS, "tcp_segments_out"), (SENT_AGAIN, "tcp_retransmits")] {
+                if let Some(count) = counts.get(counter) {
+                    tell(channel, Quantity::count(*count));
+                }
+            }
         }
         if let Some(busy_ns) = checked.busy_ns {
             tell(RECEIVER_BUSY, nanos(busy_ns)?);
@@ -219,6 +237,9 @@ impl Sender {
             if !words.is_empty() {
                 out.evidence(name, json!(words));
             }
+        }
+        if let Some(control) = self.interface.as_ref().and_then(|_| SysRoot::live().text(CONTROL).ok()) {
+            out.evidence(CONGESTION, json!(control));
         }
         if let Some(window) = &self.window {
             let [send_buffer, receive_buffer] = buffers.map_or([None; 2], |both| both.map(Some));

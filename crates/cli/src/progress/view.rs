@@ -7,6 +7,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use seatrial_model::profile::fold;
 use seatrial_model::{CaseId, Outcome, Phase};
+use seatrial_report::cut_middle;
 
 use super::live::{Counts, Landed, Live, Running};
 
@@ -93,7 +94,7 @@ fn row(case: &CaseId, running: &Running, now: Duration, width: usize) -> Vec<Pie
     };
     let taken = count(&trial) + count(&phase) + NARROW + count(&left);
     let room = width.saturating_sub(taken + 1);
-    let name = format!("{:<room$}", middle(case.as_str(), room));
+    let name = format!("{:<room$}", cut_middle(case.as_str(), room));
     let mut line = vec![plain(name), plain(trial), plain(phase)];
     line.extend(bar(share, NARROW));
     line.push(plain(left));
@@ -117,7 +118,7 @@ fn board(live: &Live, now: Duration, width: usize) -> Vec<Vec<Piece>> {
         benches.into_iter().map(|(bench, count)| (bench.to_owned(), count)).collect();
     benches.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let labelled = |label: &str, text: &str| {
-        vec![plain(format!("{label:<9}")), plain(middle(text, width.saturating_sub(10)))]
+        vec![plain(format!("{label:<9}")), plain(cut_middle(text, width.saturating_sub(10)))]
     };
     let mut lines = vec![
         labelled("running", &format!("{} · {} waiting · {phases}", live.running.len(), live.waiting())),
@@ -139,7 +140,11 @@ fn board(live: &Live, now: Duration, width: usize) -> Vec<Vec<Piece>> {
             if late < Duration::from_secs(1) { String::new() } else { format!(", {} late", span(late)) };
         let told = format!("  {} for {so_far}{late}", doing(running.phase));
         let room = width.saturating_sub(10 + count(&told));
-        lines.push(vec![plain(format!("{:<9}", "slowest")), plain(middle(case.as_str(), room)), plain(told)]);
+        lines.push(vec![
+            plain(format!("{:<9}", "slowest")),
+            plain(cut_middle(case.as_str(), room)),
+            plain(told),
+        ]);
     }
     lines
 }
@@ -153,7 +158,7 @@ fn last(landed: &Landed, width: usize) -> Vec<Piece> {
     };
     // Both ends of an id matter; of a sentence, the start.
     let room = width.saturating_sub(9);
-    let name = middle(landed.case.as_str(), room.saturating_sub(count(&landed.text).min(room / 2)));
+    let name = cut_middle(landed.case.as_str(), room.saturating_sub(count(&landed.text).min(room / 2)));
     let text = end(&landed.text, room.saturating_sub(count(&name)));
     vec![(Some(color), word.to_owned()), plain(format!("  {name}")), plain(format!("  {text}"))]
 }
@@ -185,17 +190,6 @@ fn plain(text: impl Into<String>) -> Piece {
 
 fn count(text: &str) -> usize {
     text.chars().count()
-}
-
-/// `text` in at most `room` columns, cut in the middle.
-fn middle(text: &str, room: usize) -> String {
-    let length = count(text);
-    if length <= room {
-        return text.to_owned();
-    }
-    let Some(kept) = room.checked_sub(1) else { return String::new() };
-    let (front, back) = (kept - kept / 2, kept / 2);
-    text.chars().take(front).chain(['…']).chain(text.chars().skip(length - back)).collect()
 }
 
 /// `text` in at most `room` columns, cut at the end.

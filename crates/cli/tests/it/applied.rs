@@ -1,9 +1,9 @@
 //! `seatrial settings apply` and `restore`, by a real agent in a tree of files.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -228,36 +228,90 @@ fn values_that_are_set_for_a_time_are_restored_by_the_node_itself() {
     host.is_as_before();
 }
 
+/// A host where systemd runs, by a program that stands for systemd-run(1): it notes how it was called, and the command for the
+/// time when the timer is due.
+struct WithSystemd {
+    host: Host,
+    path: String,
+}
+
+impl WithSystemd {
+    fn new() -> Self {
+        let host = Host::new();
+        fs::create_dir_all(host.root.join("run/systemd/system")).expect("made");
+        let bin = host.home.folder().join("bin");
+        fs::create_dir_all(&bin).expect("made");
+        let program = bin.join("systemd-run");
+        let file = |name: &str| host.home.folder().join(name).display().to_string();
+        let script = format!(
+            "#!/bin/sh\necho \"$1 $2 $3 $4 $5\" > '{}'\nprintf %s \"$6\" > '{}'\n",
+            file("called"),
+            file("due")
+        );
+        fs::write(&program, script).expect("written");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+        Self { host, path }
+    }
+
+    /// Applies for 2 s; the id.
+    fn applied(&self) -> String {
+        let apply = format!("settings {APPLY} --for 2s --sysroot");
+        let seatrial = self.host.home.seatrial(&apply).word(&self.host.root);
+        let ended = seatrial.env("PATH", Some(&self.path)).run().exits(0);
+        let id = self.host.journals().iter().find_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
+        let id = id.expect("a journal");
+        ended.shows(&format!("restores by itself: the timer seatrial-restore-{id}.timer of systemd, in 2 s"));
+        assert_eq!(self.host.text(SWAPPINESS), "10\n");
+        id
+    }
+
+    /// The timer is due.
+    fn due(&self) -> Child {
+        let line = self.host.home.folder().join("due");
+        Command::new("/bin/sh").arg(line).spawn().expect("started")
+    }
+}
+
 #[test]
 fn where_systemd_runs_its_timer_restores() {
-    let host = Host::new();
-    fs::create_dir_all(host.root.join("run/systemd/system")).expect("made");
-    // Stands for systemd-run(1): notes how it was called, and the command for the time when the timer is due.
-    let bin = host.home.folder().join("bin");
-    fs::create_dir_all(&bin).expect("made");
-    let program = bin.join("systemd-run");
-    let called = host.home.folder().join("called");
-    let due = host.home.folder().join("due");
-    let script = format!(
-        "#!/bin/sh\necho \"$1 $2 $3 $4\" > '{}'\nprintf %s \"$5\" > '{}'\n",
-        called.display(),
-        due.display()
-    );
-    fs::write(&program, script).expect("written");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
-    let apply = format!("settings {APPLY} --for 2s --sysroot");
-    let ended = host.home.seatrial(&apply).word(&host.root).env("PATH", Some(&path)).run().exits(0);
-    let id = host.journals().iter().find_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
-    let id = id.expect("a journal");
-    ended.shows(&format!("restores by itself: the timer seatrial-restore-{id}.timer of systemd, in 2 s"));
-    let called = fs::read_to_string(called).expect("called");
-    assert_eq!(called, format!("--unit=seatrial-restore-{id} --on-active=2s /bin/sh -c\n"));
-    assert_eq!(host.text(SWAPPINESS), "10\n");
-    let status = Command::new("/bin/sh").arg(due).status().expect("started");
+    let with = WithSystemd::new();
+    let id = with.applied();
+    let called = fs::read_to_string(with.host.home.folder().join("called")).expect("called");
+    let timer = "--on-active=2s --timer-property=AccuracySec=1s";
+    assert_eq!(called, format!("--unit=seatrial-restore-{id} {timer} /bin/sh -c\n"));
+    let status = with.due().wait().expect("ended");
     assert!(status.success(), "{status}");
-    host.is_as_before();
-    assert_eq!(host.journals(), [""; 0]);
+    with.host.is_as_before();
+    assert_eq!(with.host.journals(), [""; 0]);
+}
+
+#[test]
+fn a_timer_has_nothing_to_do_after_a_restore_by_hand() {
+    let with = WithSystemd::new();
+    with.applied();
+    with.host.run("restore").exits(0);
+    // With the journal its program is gone.
+    assert_eq!(with.host.journals(), [""; 0]);
+    fs::write(with.host.root.join(SWAPPINESS), "30\n").expect("written");
+    let status = with.due().wait().expect("ended");
+    assert!(status.success(), "{status}");
+    assert_eq!(with.host.text(SWAPPINESS), "30\n");
+}
+
+#[test]
+fn a_timer_that_is_due_while_another_command_changes_the_node_restores_afterwards() {
+    let with = WithSystemd::new();
+    with.applied();
+    let folder = File::open(with.host.root.join("var/lib/seatrial/settings/n1")).expect("opened");
+    folder.lock().expect("locked");
+    let mut due = with.due();
+    with.host.run("restore").exits(3).shows("another `seatrial settings` changes this node now");
+    assert_eq!(with.host.text(SWAPPINESS), "10\n");
+    folder.unlock().expect("unlocked");
+    let status = due.wait().expect("ended");
+    assert!(status.success(), "{status}");
+    with.host.is_as_before();
 }
 
 #[test]

@@ -35,8 +35,7 @@ pub(super) fn start(root: &SysRoot, id: &str, after: Nanos) -> Result<RestoreTim
     let seconds = after.get().div_ceil(1_000_000_000);
     let sysroot =
         if root.is_live() { String::new() } else { format!(" --sysroot '{}'", root.locate("/").display()) };
-    let copy = program.display();
-    let line = format!("'{copy}' settings restore {id} --launcher local{sysroot} && rm -f '{copy}'");
+    let line = restore_line(&program, &format!("settings restore {id} --launcher local{sysroot}"));
     let started = match has_systemd {
         true => by_systemd(id, seconds, &line),
         false => by_process(after, &format!("sleep {seconds}; {line}")),
@@ -48,10 +47,22 @@ pub(super) fn start(root: &SysRoot, id: &str, after: Nanos) -> Result<RestoreTim
     started
 }
 
+/// The line for a shell that restores by `program` with `words`. While another `settings` changes the node nothing can be
+/// restored (exit code 3): tried again. Whoever restored by hand has removed the program.
+fn restore_line(program: &Path, words: &str) -> String {
+    let copy = program.display();
+    format!(
+        "for pause in 1 10 10 60 600 0; do [ -e '{copy}' ] || exit 0; '{copy}' {words}; code=$?; [ $code -eq 3 ] || break; \
+         sleep $pause; done; rm -f '{copy}'; exit $code"
+    )
+}
+
 fn by_systemd(id: &str, seconds: u64, line: &str) -> Result<RestoreTimer, String> {
     let unit = format!("seatrial-restore-{id}");
     let mut command = Command::new("systemd-run");
-    command.arg(format!("--unit={unit}")).arg(format!("--on-active={seconds}s")).args([SHELL, "-c", line]);
+    command.arg(format!("--unit={unit}")).arg(format!("--on-active={seconds}s"));
+    // The default of systemd.timer(5) may be a minute late.
+    command.arg("--timer-property=AccuracySec=1s").args([SHELL, "-c", line]);
     let output =
         command.stdin(Stdio::null()).output().map_err(|error| format!("starting systemd-run: {error}"))?;
     if !output.status.success() {

@@ -4,7 +4,7 @@ use crate::grid::{self, GridColumn};
 use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::view::table::{Cell, Table};
-use crate::words::{Badge, clean, count, in_unit, unit};
+use crate::words::{Badge, clean, count, cut_middle, in_unit, unit};
 
 /// `table` with its title, `most` of its rows, its remarks and the notes that it refers to; empty without rows.
 pub fn block(table: Table, most: usize, notes: &mut Notes, width: u16) -> String {
@@ -52,19 +52,26 @@ pub fn can_fit(table: &Table, width: u16) -> bool {
     grid::least_width(&columns(&table, &mut Notes::default())) <= width
 }
 
-/// A title in lines of `width` columns, broken between its parts.
+/// A title in lines of `width` columns, broken between its parts. A part that is wider, such as parameters with the path of a
+/// library, is broken between its words, and its longest words are cut.
 fn broken(title: &str, width: u16) -> Vec<String> {
     const BETWEEN: &str = " · ";
+    let width = usize::from(width);
+    let room = width.saturating_sub(BETWEEN.len());
     let mut lines: Vec<String> = Vec::new();
     for part in title.split(BETWEEN).filter(|part| !part.is_empty()) {
-        match lines.last_mut() {
-            Some(line)
-                if (line.chars().count() + BETWEEN.len() + part.chars().count()) <= usize::from(width) =>
-            {
-                *line = [line, part].join(BETWEEN);
+        let is_wide = part.chars().count() > room;
+        let words = if is_wide { part.split(' ').collect() } else { vec![part] };
+        for (at, word) in words.into_iter().enumerate() {
+            let (between, begin) = if at == 0 { (BETWEEN, BETWEEN) } else { (" ", "   ") };
+            let word = cut_middle(word, room);
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + between.len() + word.chars().count() <= width => {
+                    *line = [line.as_str(), &word].join(between);
+                }
+                Some(_) => lines.push(format!("{begin}{word}")),
+                None => lines.push(word),
             }
-            Some(_) => lines.push(format!(" · {part}")),
-            None => lines.push(part.to_owned()),
         }
     }
     lines
@@ -141,4 +148,25 @@ fn pieces(table: &Table, columns: &[GridColumn], width: u16) -> Vec<Vec<GridColu
         at += joined + 1;
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_with_the_path_of_a_library_has_no_line_wider_than_the_terminal() {
+        let path = format!("/opt/{}/lib/libmpi.so.40", "a-long-folder/".repeat(8));
+        let title = format!("mpi.point_to_point · n1->n2 · library={path} size=8 window=64 · in us");
+        let lines = broken(&title, 60);
+        assert_eq!(lines[0], "mpi.point_to_point · n1->n2");
+        assert!(
+            lines[1].starts_with(" · library=/opt/a-long") && lines[1].ends_with("/libmpi.so.40"),
+            "{lines:?}"
+        );
+        assert!(lines[1].contains('…'), "{lines:?}");
+        assert_eq!(lines[2..], ["   size=8 window=64 · in us"]);
+        assert!(lines.iter().all(|line| line.chars().count() <= 60), "{lines:?}");
+        assert_eq!(broken("net.rr · n1->n2 · time=1s", 60), ["net.rr · n1->n2 · time=1s"]);
+    }
 }

@@ -21,6 +21,9 @@ const FOLDER: &str = "/var/lib/seatrial/settings";
 
 const EXTENSION: &str = "jsonl";
 
+/// Extension of the program that restores a journal after a time.
+const PROGRAM: &str = "program";
+
 /// Raised when an older program would misread a journal.
 const SCHEMA: u32 = 2;
 
@@ -100,11 +103,12 @@ pub fn journal_exists(root: &SysRoot, id: &str) -> bool {
     path(&folder(root), id).exists()
 }
 
-/// Copies the program that restores the journal `id` beside it, for a time when its file is gone; returns the path.
+/// Copies the program that restores the journal `id` beside it, for a time when its file is gone; returns the path. The copy
+/// goes with the journal.
 pub fn keep_program(root: &SysRoot, id: &str, program: &Path) -> Result<PathBuf, String> {
     let folder = folder(root);
     create(&folder).map_err(|error| failed("creating", &folder, &error))?;
-    let copy = folder.join(format!("{id}.program"));
+    let copy = folder.join(id).with_extension(PROGRAM);
     // With the mode of the file.
     fs::copy(program, &copy).map_err(|error| failed("copying the program to", &copy, &error))?;
     Ok(copy)
@@ -197,8 +201,10 @@ impl Journals {
         Ok(Some(Journal { file, path, entries }))
     }
 
-    /// Removes a journal of which nothing is to be taken back.
+    /// Removes a journal of which nothing is to be taken back, and the program of its timer, which has nothing to do then.
     pub(super) fn remove(&self, journal: &Journal, files: &dyn KernelFiles) -> Result<(), String> {
+        // Only a change for a time has one.
+        let _ = fs::remove_file(journal.path.with_extension(PROGRAM));
         let removed = fs::remove_file(&journal.path).and_then(|()| sync(&self.folder));
         files.step();
         removed.map_err(|error| failed("removing", &journal.path, &error))

@@ -1,13 +1,14 @@
 //! Settings whose effect is measured: what is set on each node, and the question whether it may be.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
 
 use jiff::Zoned;
 use seatrial_analysis::audit;
 use seatrial_engine::{SettingBlocks, TriedSetting};
 use seatrial_model::profile::{Profile, fold};
-use seatrial_model::setting::NodeChange;
+use seatrial_model::setting::{NodeChange, SettingChange};
 use seatrial_model::{Case, Site};
 use seatrial_report::clean_lines;
 
@@ -114,6 +115,13 @@ impl WantedSettings {
         if settings.is_empty() {
             return Err(CliError::Usage(format!("there is nothing to try: {}", left_out.join("; "))));
         }
+        let cut_off = rows
+            .iter()
+            .filter(|_| site.nodes.len() > 1 && !finds_mtu())
+            .find_map(|row| cuts_off(&row.nodes, &row.present, &row.change));
+        if let Some(why) = cut_off {
+            return Err(CliError::Usage(why));
+        }
         let blocks = SettingBlocks { settings, repeats: self.repeats, seed: self.seed };
         Ok(TriedSettings { blocks, rows, left_out })
     }
@@ -126,6 +134,26 @@ impl WantedSettings {
             _ => wanted.id.clone(),
         }
     }
+}
+
+/// Whether TCP of this machine notices that the other end of a connection takes smaller packets than when it was made
+/// (tcp_mtu_probing of the kernel's ip-sysctl).
+fn finds_mtu() -> bool {
+    !fs::read_to_string("/proc/sys/net/ipv4/tcp_mtu_probing").is_ok_and(|text| text.trim() == "0")
+}
+
+/// Why the controller would lose its nodes by a change: connections that were made with a larger MTU go on with it.
+fn cuts_off(nodes: &[String], present: &str, change: &SettingChange) -> Option<String> {
+    let present: u32 = present.parse().ok()?;
+    let wanted: u32 = change.wanted.to_string().parse().ok()?;
+    let is_lower = change.setting == "nic.mtu" && wanted < present;
+    is_lower.then(|| {
+        format!(
+            "nic.mtu of {}: {wanted} is less than {present}, and packets of {present} B to agents that run already would be \
+             lost; type `sysctl -w net.ipv4.tcp_mtu_probing=1` on this machine first",
+            folded(nodes)
+        )
+    })
 }
 
 fn changes(rows: &[PlannedChange]) -> Vec<NodeChange> {
@@ -198,6 +226,21 @@ mod tests {
         );
         let found = of_factors(&["net.ipv4.tcp_rmem=4KiB".to_owned(), "128KiB".to_owned()]);
         assert!(found.err().is_some_and(|error| error.to_string().contains("has 3 values")));
+    }
+
+    #[test]
+    fn only_a_smaller_mtu_cuts_the_controller_off() {
+        let nodes = ["n1", "n2"].map(str::to_owned);
+        let why = |setting: &str, wanted: u64| {
+            let subject = "nic:eth0".parse().expect("a subject");
+            let change = SettingChange { setting: setting.to_owned(), subject, wanted: wanted.into() };
+            cuts_off(&nodes, "9000", &change)
+        };
+        assert!(
+            why("nic.mtu", 1500)
+                .is_some_and(|why| why.starts_with("nic.mtu of n[1-2]: 1500 is less than 9000"))
+        );
+        assert_eq!((why("nic.mtu", 9216), why("nic.txqueuelen", 1000)), (None, None));
     }
 
     #[test]
