@@ -190,7 +190,12 @@ fn shaped() -> impl Iterator<Item = Planted> {
         // No counter of a node shows a shaper in the switch.
         [
             of("shaped-sending", "sends", "from", &["shapes to"]),
-            of("shaped-receiving", "receives, in the switch,", "to", &["the path is full", "the path is limited to"]),
+            of(
+                "shaped-receiving",
+                "receives, in the switch,",
+                "to",
+                &["the path is full", "the path is limited to"],
+            ),
         ]
     })
 }

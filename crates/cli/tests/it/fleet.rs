@@ -27,7 +27,11 @@ fn a_node_that_vanishes_fails_and_its_partner_is_measured_with_another() {
     ended.says(
         "the partner failed in net.rr@n1+n2/n1->n2[max_trials=1,trials=1]: measured again as net.rr@n1+n3",
     );
-    home.seatrial("report").run().exits(0).shows("4 nodes: 1 failed, 3 without a problem").shows("again [2]");
+    home.seatrial("report")
+        .run()
+        .exits(0)
+        .shows("4 nodes: 1 with a problem, 3 without a problem")
+        .shows("again [2]");
 }
 
 #[test]

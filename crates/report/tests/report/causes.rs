@@ -205,7 +205,7 @@ fn pairs_without_a_number_have_a_mark_in_the_matrix_and_are_counted_in_the_table
     let text = screen(&document);
     let row = text.lines().find(|line| line.contains(" pair ")).unwrap_or_else(|| panic!("{text}"));
     let words: Vec<&str> = row.split_whitespace().collect();
-    assert!(words.windows(3).any(|of| of == ["9", "of", "12"]) && words.contains(&"n1->n3"), "{text}");
+    assert!(words.windows(3).any(|of| of == ["18", "of", "24"]) && words.contains(&"n1->n3"), "{text}");
 }
 
 #[test]
