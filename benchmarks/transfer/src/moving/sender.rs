@@ -16,7 +16,7 @@ use seatrial_mover::{
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::host_time;
-use seatrial_sys::probe::{Difference, probe};
+use seatrial_sys::probe::{Difference, Watch, probe};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
@@ -178,7 +178,7 @@ impl Sender {
             end = Nanos(now_ns());
         }
         let (busy_now, wire_now) = (host_time(&root).ok(), self.wire(&root));
-        let segments = segments.map(|watch| watch.end());
+        let segments = segments.map(Watch::end);
         let checked: Checked = ask(&self.control, Order::Check)?;
 
         let nanos = |ns: u64| {

@@ -389,7 +389,7 @@ mod tests {
             if drawn >= least { 0.012 } else { 0.001 }
         };
         assert!(find(&with_late_data(by_lot)).is_empty());
-        let of_n3 = |one: u32, other: u32| match has_n3(one, other) || (one + other) % 5 == 0 {
+        let of_n3 = |one: u32, other: u32| match has_n3(one, other) || (one + other).is_multiple_of(5) {
             true => 0.012,
             false => 0.001,
         };

@@ -363,8 +363,9 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
         })
         .column(Column::words("test").unbroken(), |part| part.test.as_str());
     if is_fleet {
-        let has_numbers =
-            differ(|part| part.with_number()) || parts.iter().any(|part| part.worst.metric().is_none());
+        let has_numbers = parts
+            .iter()
+            .any(|part| part.with_number() != parts[0].with_number() || part.worst.metric().is_none());
         table = table
             .numbers("measured", |part| has_numbers.then(|| part.with_number()))
             .numbers("median", Part::median)
