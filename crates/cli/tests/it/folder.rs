@@ -53,7 +53,7 @@ fn space_that_runs_out_stops_the_run_and_what_was_measured_before_stands() {
 fn space_that_runs_out_leaves_no_worker_behind() {
     // Space for the inventory, which grows with the machine, and for a part of the results.
     let inventory = Home::new().seatrial("inventory -o json").run().exits(0).out.len();
-    with_private_mounts(&format!("{}k", 24 + 2 * inventory / 1024), |folder| {
+    with_private_mounts(&format!("{}k", 32 + 2 * inventory / 1024), |folder| {
         let home = Home::at(folder);
         let line = format!("run mem.bandwidth -p kernel=read,write,copy,scale,add,triad {SMALL}");
         home.seatrial(&line).run().exits(3).says("No space left on device (os error 28)");

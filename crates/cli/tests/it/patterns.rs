@@ -32,7 +32,7 @@ fn a_node_that_is_slow_in_random_pairs_is_measured_again_and_named() {
         .run()
         .exits(0)
         .shows("from row to column")
-        .shows("slow-node: n04 is slow with its partners");
+        .shows("slow-node: n04 has 1.33 times its peers' round_trip");
 }
 
 #[test]

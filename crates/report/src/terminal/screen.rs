@@ -19,8 +19,8 @@ use crate::view::parts::{self, Extent};
 use crate::view::table::Cell;
 use crate::words::{clean, cut};
 
-/// Lines of the screen for one machine and for a fleet.
-const LINES: [usize; 2] = [40, 60];
+/// Lines of the screen for one machine and for a fleet; the last is the path of the page.
+const LINES: [usize; 2] = [41, 61];
 
 /// Characters of a reason below the criteria.
 const LONGEST_REASON: usize = 140;

@@ -189,6 +189,14 @@ impl<'a> NodeSummary<'a> {
         self.verdict.is_none() && !self.has_problem
     }
 
+    /// Whether it has all its numbers, and a finding is about it that is no problem.
+    fn has_warning(&self) -> bool {
+        !self.has_problem
+            && self.verdict <= Some(Verdict::Warn)
+            && self.verdict.is_some()
+            && !self.found.is_empty()
+    }
+
     fn met(&self) -> String {
         if self.is_unreached() { "not reached".to_owned() } else { format!("{} of {}", self.met, self.all) }
     }
@@ -247,6 +255,7 @@ impl<'a> NodeSummary<'a> {
             None | Some(Verdict::Pass | Verdict::Skip) if !is_judged && self.has_problem => {
                 Severity::Problem.into()
             }
+            _ if !is_judged && self.has_warning() => Severity::Warning.into(),
             verdict => of_cases(verdict),
         }
     }
@@ -280,11 +289,13 @@ pub fn shortfall(record: &VerdictRecord) -> i64 {
     }
 }
 
-/// `20 nodes: 1 fail, 1 not reached, 18 pass`, `4 nodes: 1 with a problem, 3 without a problem`. Without verdicts a node with a problem counts as that alone.
+/// `20 nodes: 1 fail, 1 not reached, 18 pass`, `4 nodes: 1 with a problem, 1 with a warning, 2 without a problem`. Without verdicts a node
+/// with a problem or a warning counts as that alone.
 pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     let is_judged = !document.verdicts.is_empty();
     let mut numbers: BTreeMap<(Reverse<Option<Verdict>>, bool), usize> = BTreeMap::new();
-    for summary in summaries.iter().filter(|summary| is_judged || !summary.has_problem) {
+    let is_told = |summary: &&NodeSummary<'_>| is_judged || !(summary.has_problem || summary.has_warning());
+    for summary in summaries.iter().filter(is_told) {
         *numbers.entry((Reverse(summary.verdict), summary.is_unreached())).or_default() += 1;
     }
     let word = |verdict: Option<Verdict>, is_unreached: bool| match verdict {
@@ -297,11 +308,12 @@ pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     let told = numbers
         .iter()
         .map(|((verdict, is_unreached), number)| format!("{number} {}", word(verdict.0, *is_unreached)));
-    let problems = summaries.iter().filter(|summary| summary.has_problem).count();
-    let problems = (problems > 0).then(|| format!("{problems} with a problem"));
+    let with = |number: usize, what: &str| (number > 0).then(|| format!("{number} with a {what}"));
+    let problems = with(summaries.iter().filter(|summary| summary.has_problem).count(), "problem");
+    let warnings = summaries.iter().filter(|summary| !is_judged && summary.has_warning()).count();
     let mut told: Vec<String> = told.collect();
     let at = if is_judged { told.len() } else { 0 };
-    problems.into_iter().for_each(|problems| told.insert(at, problems));
+    told.splice(at..at, problems.into_iter().chain(with(warnings, "warning")));
     format!("{}: {}", count(summaries.len(), "node"), told.join(", "))
 }
 
