@@ -188,6 +188,16 @@ fn nodes_that_failed_only_with_a_culprit_are_shown_as_sound() {
 }
 
 #[test]
+fn a_node_with_a_warning_is_not_counted_as_one_without_a_problem() {
+    let mut document = pairs();
+    document.findings = vec![finding("lossy-node", Severity::Warning, "n2", Some("lost-acknowledgements"))];
+    let text = screen(&document);
+    assert!(text.contains("4 nodes: 1 with a warning, 3 without a problem\n"), "{text}");
+    let row = text.lines().find(|line| line.contains(" n2 ")).unwrap_or_else(|| panic!("{text}"));
+    assert!(row.starts_with(" ! warning") && row.contains("lossy-node"), "{row}");
+}
+
+#[test]
 fn pairs_without_a_number_have_a_mark_in_the_matrix_and_are_counted_in_the_table_of_parts() {
     let mut document = pairs();
     for case in document.results.iter_mut().filter(|case| case.nodes[1] == "n3") {
