@@ -48,8 +48,8 @@ pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), R
 pub fn mounted_read_only(found: &FileSystem, path: &str) -> String {
     let mount = found.mount_of(path).unwrap_or(&found.mount);
     format!(
-        "{} is mounted read-only at {mount}; look for its error in `dmesg`, then `mount -o remount,rw {mount}`, or name \
-         another directory",
+        "{} is mounted read-only at {mount}; repair its error if `dmesg` shows one, then `mount -o remount,rw \
+         {mount}`, or name another directory",
         found.source
     )
 }
