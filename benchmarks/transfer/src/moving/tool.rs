@@ -1,6 +1,6 @@
 //! What moves the files: the mover of `seatrial copy`, or a program of the node.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use seatrial_model::{Cause, Params, Reason};
 use seatrial_mover::{Cipher, Window};
@@ -125,13 +125,20 @@ impl Tool {
         let is_there =
             |program: &&&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
         let needed = self.programs(is_remote)[usize::from(!is_runner)];
-        needed.iter().find(|program| !is_there(program)).map_or(Ok(()), |program| {
-            let text = format!(
+        let absent = |text: String| Err(Reason::new(Cause::Inapplicable, text));
+        if let Some(program) = needed.iter().find(|program| !is_there(program)) {
+            return absent(format!(
                 "{program} is not installed on {node}, it is in no folder of PATH ({}): install it, or choose another tool",
                 path.display()
-            );
-            Err(Reason::new(Cause::Inapplicable, text))
-        })
+            ));
+        }
+        if self == Self::Rclone && is_remote && is_runner && !has_sftp_ssh() {
+            return absent(format!(
+                "rclone on {node} is too old: it has no option --sftp-ssh, by which it logs in as ssh does; install a later one, \
+                 or choose another tool"
+            ));
+        }
+        Ok(())
     }
 
     /// The command that prints the version; ssh is what scp is part of.
@@ -149,6 +156,12 @@ impl Tool {
         command.arg(option);
         Some(command)
     }
+}
+
+/// Whether rclone knows the option, which those of 2022 do not.
+fn has_sftp_ssh() -> bool {
+    let asked = Command::new("rclone").args(["version", "--sftp-ssh", "ssh"]).stdin(Stdio::null()).output();
+    asked.is_ok_and(|output| output.status.success())
 }
 
 pub fn window_of(params: &Params) -> Result<Window, Reason> {
