@@ -92,8 +92,10 @@ impl Payload {
             return;
         }
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks_mut(GRANULE)) {
-            let len = made(verification, granule.len());
-            let granule = &mut granule[..len];
+            let granule = match verification {
+                Verification::Full => granule,
+                _ => &mut granule[..made(verification, granule.len())],
+            };
             let nonce = stamp.nonce(self.run);
             let (key, words) = self.source(nonce);
             let random = granule.len() - self.zeros_of(granule.len());
@@ -115,7 +117,10 @@ impl Payload {
             return Ok(());
         }
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks(GRANULE)) {
-            let granule = &granule[..made(self.verification, granule.len())];
+            let granule = match self.verification {
+                Verification::Full => granule,
+                _ => &granule[..made(self.verification, granule.len())],
+            };
             if !self.is_right(&stamp, granule) {
                 return Err(self.fault(&stamp, granule));
             }
