@@ -94,7 +94,10 @@ impl Payload {
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks_mut(GRANULE)) {
             let granule = match verification {
                 Verification::Full => granule,
-                _ => &mut granule[..made(verification, granule.len())],
+                _ => {
+                    let len = made(verification, granule.len());
+                    &mut granule[..len]
+                }
             };
             let nonce = stamp.nonce(self.run);
             let (key, words) = self.source(nonce);
