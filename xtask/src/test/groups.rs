@@ -121,6 +121,7 @@ These groups of tests cannot run here and are skipped:
   clusters of network namespaces, with ssh, Slurm and MPI needs root nftables
   networks in namespaces: UDP, lost packets, shapers      needs root nftables
   file systems that are full, frozen or throttled         needs root
+  settings that systemd restores                          needs root
   real-time priorities and the kernel's log               needs root
   MPI libraries                                           needs python3-pip
   exports in other programs                               needs python3-pip
