@@ -102,7 +102,7 @@ impl Peer {
         fs::write(folder.join(STAMP), self.commit).context("cannot note that it is built")
     }
 
-    /// Into `folder`: the commit of a repository, or a copy of a folder that is none.
+    /// Into `folder`: the commit of a repository, or a copy of a folder without one.
     fn fetch(&self, folder: &Path, source: Option<&Path>) -> Result<()> {
         if let Some(copied) = source.filter(|source| !is_repository(source)) {
             ensure!(copied.is_dir(), "{} is no folder", copied.display());
