@@ -27,6 +27,8 @@ mod gate;
 mod groups;
 #[path = "cluster/jobs.rs"]
 mod jobs;
+#[path = "cluster/judged.rs"]
+mod judged;
 #[path = "cluster/killed.rs"]
 mod killed;
 #[path = "lab/cluster.rs"]

@@ -62,7 +62,7 @@ pub fn page(rules: &[CauseRule]) -> File {
     }
     text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found; `{nodes}` are \
              the nodes of its first case, as `-w` takes them; `{route}` is `ip route get` with the address of the other node; `{mtu}` compares the MTU of its interface with \
-             that of the others. \
+             that of the others; `{tcp_rmem}` is the command that sets the receive buffers of its peers, or up to 32 MiB where theirs are no larger. \
              `INTERFACE`, `MOUNTPOINT`, `DISK`, `MEMBER`, `GROUP` and `ADDRESS` are filled in where the case or the inventory \
              of the node tells them.\n\n";
     text += TRIALS;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitStatus, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
@@ -214,6 +214,9 @@ fn alone(given: &[String]) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// A test that keeps its program waiting for longer is named: that is where the minutes of a run go.
+const LONG: Duration = Duration::from_secs(20);
+
 fn test(args: &[String], digest: &mut Digest, which: Try) -> Result<ExitStatus> {
     let mut command = workspace::cargo(args);
     eprintln!("> {}", workspace::show(&command));
@@ -229,10 +232,20 @@ fn test(args: &[String], digest: &mut Digest, which: Try) -> Result<ExitStatus> 
         shown.clear();
         written.context("cannot write to standard output")
     };
+    let mut last = Instant::now();
     // Bytes, because a test may print what is not a text.
     while lines.read_until(b'\n', &mut line).context("cannot read the output of cargo test")? > 0 {
         let text = String::from_utf8_lossy(&line);
         let is_shown = digest.take(text.trim_end());
+        if text.starts_with("running ") {
+            last = Instant::now();
+        } else if text.starts_with("test ") {
+            let waited = last.elapsed();
+            if waited >= LONG {
+                eprintln!("{} s until {}", waited.as_secs(), text.trim_end());
+            }
+            last = Instant::now();
+        }
         let instead = Some(text.trim_end()).filter(|_| which == Try::First).and_then(not_the_end_yet);
         if is_shown {
             shown.extend(instead.map_or_else(|| line.clone(), |text| format!("{text}\n").into_bytes()));

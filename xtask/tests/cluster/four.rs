@@ -6,6 +6,7 @@ use std::fs;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
+use crate::judged::{PROFILE, shape};
 use crate::rig::{CHASE, REQUESTS, Rig, wide};
 use crate::started::Ended;
 use crate::trial;
@@ -31,47 +32,6 @@ const FOUR: &[&str] = &["-w", "n[1-4]"];
 
 /// The same in an allocation.
 const ALLOCATED: &[&str] = &["salloc", "--quiet", "-N4"];
-
-/// Bars that nothing misses, so that the judgement does not depend on how busy the machine is.
-const PROFILE: &str = r#"
-title = "small"
-
-[roles.measured]
-nodes = "n9"
-
-[[test]]
-id = "chase"
-use = "mem.latency"
-roles = ["measured"]
-params = { size = "64 KiB", time = "100 ms", trials = 1, max_trials = 1 }
-
-[[test]]
-id = "request"
-use = "net.rr"
-params = { time = "100 ms", trials = 1, max_trials = 1 }
-
-[[criterion]]
-test = "chase"
-metric = "latency"
-at_most = "1 s"
-
-[[criterion]]
-test = "request"
-metric = "round_trip"
-at_most = "1000 s"
-"#;
-
-/// What a judgement consists of, without what was measured: cases with their nodes, and criteria with their verdicts.
-fn shape(document: &Value) -> [BTreeSet<String>; 2] {
-    let lines = |key: &str, columns: &[&str]| {
-        let rows = document[key].as_array().unwrap().iter();
-        rows.map(|row| columns.iter().map(|column| format!("{} ", row[*column])).collect()).collect()
-    };
-    [
-        lines("results", &["case", "nodes", "group", "subject", "outcome", "params"]),
-        lines("verdicts", &["criterion", "test", "case", "node", "verdict", "bound"]),
-    ]
-}
 
 /// Runs `words` with all four nodes over ssh and inside an allocation; both have to end with `code`.
 #[track_caller]

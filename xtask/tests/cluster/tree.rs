@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use libtest_mimic::Trial;
-use serde_json::Value;
 
+use crate::judged::{PROFILE, shape};
 use crate::rig::{BOTH, CHASE, ENDLESS, Rig, long_chase, shared, wide, with_more_time};
 use crate::started::{outcome, reason, record, wait_until};
 use crate::trial;
@@ -67,49 +67,12 @@ fn assert_calls(rig: &Rig, wanted: &[&str]) {
     assert_eq!(calls(rig), wanted.iter().map(|call| (*call).to_owned()).collect());
 }
 
-/// Bars that nothing misses, so that the judgement does not depend on how busy the machine is.
-const PROFILE: &str = r#"
-title = "small"
-
-[[test]]
-id = "chase"
-use = "mem.latency"
-params = { size = "64 KiB", time = "100 ms", trials = 1, max_trials = 1 }
-
-[[test]]
-id = "request"
-use = "net.rr"
-params = { time = "100 ms", trials = 1, max_trials = 1 }
-
-[[criterion]]
-test = "chase"
-metric = "latency"
-at_most = "1 s"
-
-[[criterion]]
-test = "request"
-metric = "round_trip"
-at_most = "1000 s"
-"#;
-
-/// What a judgement consists of, without what was measured: cases with their nodes, and criteria with their verdicts.
-fn shape(document: &Value) -> [BTreeSet<String>; 2] {
-    let lines = |key: &str, columns: &[&str]| {
-        let rows = document[key].as_array().unwrap().iter();
-        rows.map(|row| columns.iter().map(|column| format!("{} ", row[*column])).collect()).collect()
-    };
-    [
-        lines("results", &["case", "nodes", "group", "subject", "outcome", "params"]),
-        lines("verdicts", &["criterion", "test", "case", "node", "verdict", "bound"]),
-    ]
-}
-
 fn says_the_same() {
     wide(|rig| {
         let folder = tempfile::tempdir_in("/tmp").unwrap();
         let profile = folder.path().join("small.toml");
         fs::write(&profile, PROFILE).unwrap();
-        let check = ["check", profile.to_str().unwrap()];
+        let check = ["check", profile.to_str().unwrap(), "--role", "measured=n[1-4]"];
         let client = client(rig, "");
         let tree = rig.run(&[&check, TREE, &[&client], JSON]).document(0);
         assert_calls(rig, &["head n1", "head n3", "n1 n2", "n3 n4"]);

@@ -12,6 +12,7 @@ mod ours;
 pub(super) mod peers;
 pub(super) mod read;
 pub(super) mod server;
+mod uperf;
 
 use std::rc::Rc;
 
@@ -25,9 +26,9 @@ use crate::packages::{self, Package};
 
 pub const NETWORK: Area = Area {
     name: "network",
-    about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, neper, netperf, sockperf, qperf and NetPIPE",
+    about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, neper, netperf, uperf, sockperf, qperf and NetPIPE",
     packages: PEERS,
-    peers: &[&built::NEPER, &built::NETPERF],
+    peers: &[&built::NEPER, &built::NETPERF, &uperf::UPERF],
     rows,
     prepare,
     alone: Some(Alone { name: "eth-test", table: eth::alone }),
@@ -105,6 +106,9 @@ fn tcp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
     let name = format!("TCP, 1 flow, {way}, affinity auto vs netperf");
     let (ours, peer) = (ours::tcp(nodes, way, 1, "auto"), built::netperf_stream(nodes, way));
     rows.push(rate(&name, ours, peer).unless(|| built::NETPERF.hindrance()));
+    let name = format!("TCP, 1 flow, {way}, affinity auto vs uperf");
+    let (ours, peer) = (ours::tcp(nodes, way, 1, "auto"), uperf::stream(nodes, way));
+    rows.push(rate(&name, ours, peer).unless(|| uperf::UPERF.hindrance()));
     rows
 }
 
@@ -172,6 +176,8 @@ fn requests(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
     rows.push(neper.unless(|| built::NEPER.hindrance()));
     let netperf = row(mean("netperf"), ours(), built::netperf_round_trip(nodes, way));
     rows.push(netperf.unless(|| built::NETPERF.hindrance()));
+    let uperf = row(mean("uperf"), ours(), uperf::round_trip(nodes, way));
+    rows.push(uperf.unless(|| uperf::UPERF.hindrance()));
     rows
 }
 

@@ -3,13 +3,14 @@
 use seatrial_model::{Actor, Remedy};
 
 use super::scene::Scene;
-use super::sign::{Observation, Observed, Sign};
+use super::sign::{Observation, Observed, Sign, command_for_lower};
 use crate::finding::address;
 use crate::finding::matrix::SlowSide;
 
 /// Why a node is at fault, as data. Texts have the places `{node}`; `{seen}`, which is what the sign saw; `{device}` and
 /// `{command}`, which it found; `{nodes}`, the nodes of the first case as `-w` takes them; `{route}`, the command that shows the
-/// way between two nodes of a case; `{mtu}`, a clause that compares the MTU of the node with that of the others. Words such as `INTERFACE` are filled in where they are known (`finding::fill`).
+/// way between two nodes of a case; `{mtu}`, a clause that compares the MTU of the node with that of the others; `{tcp_rmem}`, the
+/// command for larger receive buffers. Words such as `INTERFACE` are filled in where they are known (`finding::fill`).
 #[derive(Debug)]
 pub struct CauseRule {
     /// Id of the cause, as the field `cause` of a finding has it.
@@ -116,9 +117,19 @@ impl CauseRule {
     }
 }
 
+/// The command for larger receive buffers where those of the other nodes are no larger.
+const TCP_RMEM: &str = "`sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`; a file in /etc/sysctl.d keeps it beyond the next boot";
+
 fn filled(text: &str, scene: &Scene<'_>, seen: &Observation) -> String {
     let (nodes, route, mtu) = (scene.nodes(), address::route(&scene.cases), scene.mtu());
-    let of_scene = [("{node}", scene.node), ("{nodes}", &nodes), ("{route}", &route), ("{mtu}", &mtu)];
+    let tcp_rmem = command_for_lower(scene, &["net.ipv4.tcp_rmem"]).unwrap_or_else(|| TCP_RMEM.to_owned());
+    let of_scene = [
+        ("{node}", scene.node),
+        ("{nodes}", &nodes),
+        ("{route}", &route),
+        ("{mtu}", &mtu),
+        ("{tcp_rmem}", &tcp_rmem),
+    ];
     let places = of_scene.into_iter().chain(seen.places());
     places.fold(text.to_owned(), |text, (place, value)| text.replace(place, value))
 }

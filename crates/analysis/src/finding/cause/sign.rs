@@ -310,6 +310,14 @@ fn odd(scene: &Scene<'_>, sign: &Sign, names: &[&str]) -> Observed {
     if is_known { Observed::Absent } else { Observed::Unknown }
 }
 
+/// The command that sets what the node has lower than most nodes, if it has.
+pub(super) fn command_for_lower(scene: &Scene<'_>, names: &'static [&'static str]) -> Option<String> {
+    match odd(scene, &Sign::Lower(names), names) {
+        Observed::Seen(seen) => Some(seen.command),
+        Observed::Absent | Observed::Unknown => None,
+    }
+}
+
 /// Whether an attribute is called `name`, or `name` of a device.
 fn is_named(attribute: &str, name: &str) -> bool {
     attribute.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))

@@ -185,6 +185,29 @@ fn what_limits_the_flows_of_the_node_and_not_those_of_the_others_is_the_cause() 
 }
 
 #[test]
+fn receive_buffers_below_a_segment_are_raised_to_those_of_the_peers_where_theirs_are_larger() {
+    let mut records = pairs(|_, _| 4.8);
+    for case in records.iter_mut().filter(|case| case.nodes[1] == "n3") {
+        case.metrics.clear();
+        (case.outcome, case.cause) = (Outcome::Failed, Some(Cause::IoError));
+        case.reason = Some("raise the third value of net.ipv4.tcp_rmem".to_owned());
+    }
+    let raised = |site: &Site| {
+        let (cause, _, action) = of_n3(&records, site);
+        assert_eq!(cause, "window-below-segment");
+        action
+    };
+    let small = with_setting("net.ipv4.tcp_rmem", ["4 KiB, 128 KiB, 6 MiB", "4 KiB, 8 KiB, 8 KiB"]);
+    assert!(raised(&small).ends_with("set net.ipv4.tcp_rmem to 4 KiB, 128 KiB, 6 MiB"), "{}", raised(&small));
+    let alike = with_setting("net.ipv4.tcp_rmem", ["4 KiB, 8 KiB, 8 KiB"; 2]);
+    assert!(
+        raised(&alike).contains("`sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`"),
+        "{}",
+        raised(&alike)
+    );
+}
+
+#[test]
 fn lost_large_packets_tell_whether_the_mtu_of_the_node_is_that_of_its_peers() {
     let mut records = pairs(|_, _| 4.8);
     for case in records.iter_mut().filter(|case| case.nodes[1] == "n3") {

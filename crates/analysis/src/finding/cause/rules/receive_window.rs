@@ -11,6 +11,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::LimitedBy("receive-window")],
     refuted_by: &[Sign::OthersLimitedBy("receive-window")],
     cause: "{seen} the receive window is too small",
-    action: "raise the third value on {node}: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`; a file in /etc/sysctl.d keeps it beyond the next boot",
+    action: "raise the third value on {node}: {tcp_rmem}",
     ..CauseRule::NEW
 };

@@ -8,6 +8,6 @@ pub const RULE: CauseRule = CauseRule {
     title: "receive buffer below one segment",
     seen: &[Sign::Reason("raise the third value of net.ipv4.tcp_rmem")],
     cause: "the receive buffer is too small for the segments",
-    action: "raise the third value on {node}: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`; a file in /etc/sysctl.d keeps it beyond the next boot",
+    action: "raise the third value on {node}: {tcp_rmem}",
     ..CauseRule::NEW
 };
