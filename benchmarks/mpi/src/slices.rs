@@ -33,7 +33,7 @@ pub trait PairEnd {
         Ok(())
     }
 
-    /// Whether OSU's benchmark of the same work lets all ranks meet before each exchange, outside its clock (osu_mbw_mr).
+    /// Whether OSU's benchmark of the same work has all ranks meet twice before each exchange, outside its clock (osu_mbw_mr).
     fn meets_like_osu(&self) -> bool {
         false
     }
@@ -128,7 +128,8 @@ impl SizeState {
         }
         let (start, mut took) = (now_ns(), 0);
         for _ in 0..count {
-            // OSU's second barrier is that of the ranks of one side, which has one rank here.
+            // The first is before OSU writes what it will check, the second before its clock starts.
+            pair.peer().0.barrier().map_err(refused)?;
             pair.peer().0.barrier().map_err(refused)?;
             let before = now_ns();
             pair.run(1, &mut self.ring).map_err(refused)?;

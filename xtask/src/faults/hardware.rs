@@ -36,7 +36,7 @@ pub fn faults() -> Vec<Planted> {
     all.extend(network());
     all.extend(trunks());
     let busy = Simulated { evidence: load(), ..Simulated::sound(0.6) };
-    let what = "other programs take most CPU time of n3, which measures 60 %";
+    let what = "other programs take most CPU time of n3, whose rates are 0.6 of the others'";
     all.push(Planted { who: Who::Nobody, ..of("busy-host", Plain, what, MEMORY, &["other"], &busy) });
     all
 }
@@ -53,7 +53,7 @@ fn memory() -> Vec<Planted> {
         of("slow-memory", strength, &what, MEMORY, &["runs at a lower speed"], &n3)
     });
     let errors = SHARES.map(|(strength, share)| {
-        let what = format!("4711 memory errors of n3 were corrected, which measures {share}");
+        let what = format!("4711 memory errors of n3 were corrected, whose rates are {share} of the others'");
         let n3 = Simulated { corrected: 4711, ..Simulated::sound(share) };
         of("corrected-errors", strength, &what, MEMORY, &["has errors"], &n3)
     });
@@ -67,7 +67,7 @@ fn clock() -> Vec<Planted> {
         of("governor", strength, &what, MEMORY, &["cpu.governor"], &n3)
     });
     let heat = SHARES.map(|(strength, share)| {
-        let what = format!("heat lowers the clock of n3, which measures {share}");
+        let what = format!("heat lowers the clock of n3, whose rates are {share} of the others'");
         let times = json!({ "probes": { "throttle": { "counts": { "core_throttles": 40, "core_throttled_ms": 300 } } } });
         of("heat", strength, &what, MEMORY, &["heat"], &Simulated { evidence: times, ..Simulated::sound(share) })
     });
@@ -82,7 +82,7 @@ fn gpu() -> Vec<Planted> {
     });
     let watched = |reading: Value| json!({ "watch": { ADDRESS: reading } });
     let shared = SHARES.map(|(strength, share)| {
-        let what = format!("another program uses the GPU of n3, which measures {share}");
+        let what = format!("another program uses the GPU of n3, whose rates are {share} of the others'");
         let evidence = watched(json!({ "others": [815], "other_names": { "815": "train" } }));
         of(
             "gpu-shared",

@@ -84,8 +84,8 @@ fn facts(about: &About) -> String {
     let listed =
         |empty: &str, words: Vec<String>| if words.is_empty() { empty.to_owned() } else { words.join(", ") };
     let unnamed = match (about.parts, about.id.starts_with("rdma.")) {
-        (Parts::Two(_), true) => "two nodes, two cards of one node, or `--pattern alone`",
-        (Parts::Two(_), false) => "two nodes, or one with `--pattern alone`",
+        (Parts::Two(_) | Parts::OneWay(_), true) => "two nodes, two cards of one node, or `--pattern alone`",
+        (Parts::Two(_) | Parts::OneWay(_), false) => "two nodes, or one with `--pattern alone`",
         (Parts::TwoOrMore(_), _) => "two nodes or more",
         (Parts::AllNodes(_), _) => "one node or more",
         _ => "nothing special",

@@ -10,9 +10,9 @@ const HEAD: &str = "\
 <!-- Made by `cargo xtask generate` from the settings' own definitions. -->
 # Settings
 
-What measurements depend on besides the hardware. `seatrial settings` reads them all and changes nothing;
-`seatrial settings PROFILE` holds them against what a profile wants, and so does `seatrial check`. Nothing is wanted here:
-[profiles](profiles.md) say what. `seatrial settings apply` sets what a profile wants, and `seatrial settings restore` takes
+Settings of the host (sysctl, CPU governor, MTU, interrupts) that change results. `seatrial settings` reads them all and changes nothing;
+`seatrial settings PROFILE` holds them against what a profile wants, and so does `seatrial check`. This page states no wanted
+values; [profiles](profiles.md) do. `seatrial settings apply` sets what a profile wants, and `seatrial settings restore` takes
 it back. `seatrial run --factors` with settings and `seatrial settings try` set them for the time of their measurements. No
 other command changes anything.
 
@@ -93,7 +93,7 @@ systemd `--for` is refused, since Slurm ends every process of its step.
 `/etc/sysctl.d` (what is below `/proc/sys`), `/etc/udev/rules.d` (network interfaces and disks) and `/etc/tmpfiles.d` (the
 rest of `/sys`). The first line of such a file names the `restore` that removes it. Only what took at once is written there.
 Where the folder does not exist, as in most containers, nothing would read the file: that is printed, and the exit code is 1.
-So it is for interrupts, whose numbers change from boot to boot, and for values of GPUs: their column *at boot* is empty.
+Interrupts, whose numbers change from boot to boot, and values of GPUs cannot be kept that way either: their column *at boot* is empty.
 tuned, NetworkManager and cloud agents may set other values later.
 
 | exit code | `apply` | `restore` |
@@ -153,9 +153,10 @@ them go to `-p`; `-w` and `--pattern` choose nodes and pairs, and a setting is s
 A block is four measurements: two with the setting (B) and two without it (A), in the order ABBA or BAAB, drawn by lot from
 `--seed` (1). A drift that is even over a block, such as a machine that heats up, cancels in the ratio of the two. The gain is
 the geometric mean of that ratio over the blocks of a setting (`--repeats`, 6), with its 95 % interval by Student's t on
-logarithms. It is above 1 where the setting is good for the metric. `pays` and `hurts` stand where the gain differs from 1 at a
+logarithms. The columns *without* and *with* are medians over all blocks, so their quotient may differ from the gain, which is
+computed within each block. The gain is above 1 where the setting is good for the metric. `pays` and `hurts` stand where the gain differs from 1 at a
 false discovery rate of 2 % over all settings of the run (Benjamini and Hochberg, 1995). In simulations with a noise of 1 to 2 % of
-a measurement, six blocks find a gain of 5 % in at least 95 of 100 studies and call at most 5 of 100 settings that do nothing.
+a measurement, six blocks find a gain of 5 % in at least 95 of 100 studies; of 100 settings without an effect at most 5 are told as `pays` or `hurts`.
 Other metrics of the benchmark on which there is an effect, such as CPU time per byte, are the side effects. All of this is in
 the report, and in `-o json` as findings `setting-gain`; each record holds the values before and during its blocks.
 
@@ -163,9 +164,10 @@ A setting is set right before the measurements that need it and taken back right
 the id of the run. After a kill or a loss of power `seatrial settings restore ID` takes back what was set, and so does
 `run --resume`, before it measures the rest. Where a setting does not take (rights, containers), the reason is printed and no
 gain is told. A value that cannot be taken back ends the measurements on that node; the run ends with exit code 3 and the command
-that restores it. A smaller MTU than the nodes have is refused while `net.ipv4.tcp_mtu_probing` is 0 on the machine where the command
-is typed: its connections to the nodes were made with the larger one, and what it sends would be lost. With 1 each of them stalls
-once, for seconds.
+that restores it. `run --factors` and `settings try` on two nodes or more refuse an MTU below the present one while
+`net.ipv4.tcp_mtu_probing` is 0 on the machine where the command is typed: the TCP connections to the agents keep the segment
+size of the larger MTU, and large segments to the nodes would be lost. With `tcp_mtu_probing=1` each connection stops once, for
+some seconds. `settings apply` does not check this.
 
 `--write FILE` of `try` writes a profile of the settings that pay for one of the benchmarks at least and hurt none, with the gain
 of each; `seatrial settings apply FILE` sets them.

@@ -50,8 +50,9 @@ const ABOUT: About = About {
             .doc("The collective operation, with an i in front its non-blocking form, whose overlap with a computation is measured; operations that reduce add elements of MPI_FLOAT."),
         ranks(2, "Ranks of the job; auto: one for each core, of several nodes as many on each as the one with the fewest has."),
         ParamSpec::new("size", Kind::Size(Bytes(ELEMENT), LARGEST), "auto").word("auto").doc(
-            "Bytes that a rank sends to each other rank, of reduce_scatter_block those that all ranks get together; auto: 4 B \
-             to 1 MiB in powers of two as a series.",
+            "Bytes, as the OSU micro-benchmarks count them: of allreduce, bcast, reduce and scan those of the whole vector; of \
+             allgather, alltoall, gather and scatter those from a rank to each other rank; of reduce_scatter_block those of all \
+             shares together. auto: 4 B to 1 MiB in powers of two as a series.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts of the OSU micro-benchmarks."),
     ],

@@ -53,7 +53,7 @@ const PARAMS: [ParamSpec; 22] = with_set(
             .doc("Connections of tool=native and of bbcp, files at once of rclone; the others have one."),
         ParamSpec::new("window", Kind::Text, "auto").word("auto").doc(
             "Buffers of each connection of tool=native (SO_SNDBUF, SO_RCVBUF) and window of bbcp: auto: the kernel's, or bbcp's \
-             own; bdp: speed of the interface / 8 x shortest round trip; or a size.",
+             own; bdp: (speed of the interface in bit/s) x (shortest round trip in s) / 8 bytes; or a size.",
         ),
         ParamSpec::new("cipher", Kind::Text, "auto")
             .word("auto")
@@ -101,7 +101,8 @@ const ABOUT: About = About {
         MetricSpec::lower_is_better("receiver_cpu", Unit::Nanosecond)
             .doc("The same of the second node."),
         MetricSpec::lower_is_better("busiest", Unit::Percent).doc(
-            "CPU time of the busiest thread of the tool on the first node, in percent of the time of the copy; seen every 100 ms.",
+            "CPU time of the busiest thread of the tool, on the node that runs the tool (direction=push: the first; pull: the second), \
+             in percent of the time of the copy; read every 100 ms.",
         ),
         MetricSpec::lower_is_better("wire", Unit::Ratio)
             .doc("Bytes that the interface of the first node sent, over the bytes of the files; between two nodes only."),

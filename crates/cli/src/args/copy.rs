@@ -24,7 +24,7 @@ pub struct CopyArgs {
     /// Data connections, or threads within this host
     #[arg(long, value_name = "N", default_value_t = STREAMS as u16, value_parser = clap::value_parser!(u16).range(1..=128))]
     pub streams: u16,
-    /// Buffers of each data connection: auto: the kernel's; bdp: speed of the interface / 8 x round trip; or a size
+    /// Buffers of each data connection: auto: the kernel's; bdp: (speed of the interface in bit/s) x (round trip in s) / 8 bytes; or a size
     #[arg(long, value_name = "auto|bdp|SIZE", default_value = "auto")]
     pub window: Window,
     /// Compare the content of files that have the same size, whatever their time says

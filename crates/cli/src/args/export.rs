@@ -6,7 +6,7 @@ use seatrial_report::export::{EXPORTS, Export, find};
 /// Write a run in formats of other programs; several at once, `-` is standard output.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Run: an id, the start of an id, `last`, `last~1`, or a run folder
+    /// Run: an id, a unique start or end of an id, `last`, `last~1`, or a run folder
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Formats and files.

@@ -58,7 +58,7 @@ pub enum Command {
     List(ListArgs),
     /// Show host settings that affect measurements, compare them with a profile, apply and restore them
     Settings(SettingsArgs),
-    /// Compare two or more runs: better, worse, the same, or undecided
+    /// Compare two or more runs: better, worse, same, cannot tell
     Compare(CompareArgs),
     /// List stored runs, and show the trend of a benchmark
     History(HistoryArgs),

@@ -10,7 +10,7 @@ use super::{OutputArgs, TableOrJson};
 /// Compare two or more runs.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// Runs: an id, the start of an id, `last`, `last~1`, or a run folder; the others are compared with the first. One
+    /// Runs: an id, a unique start or end of an id, `last`, `last~1`, or a run folder; the others are compared with the first. One
     /// run is enough with --as
     #[arg(value_name = "RUN", num_args = 1.., required = true)]
     pub runs: Vec<String>,
@@ -85,7 +85,7 @@ pub struct HistoryArgs {
 /// Show the results of a run.
 #[derive(Clone, Debug, Args)]
 pub struct ReportArgs {
-    /// Run: an id, the start of an id, `last`, `last~1`, or a run folder
+    /// Run: an id, a unique start or end of an id, `last`, `last~1`, or a run folder
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Print all tables and findings instead of the first screen

@@ -21,7 +21,7 @@ pub enum ProfileCommand {
 /// explain each bound.
 #[derive(Clone, Debug, Args)]
 pub struct DraftArgs {
-    /// Good runs: an id, the start of an id, `last`, `last~1`, or a run folder; the first defines what is measured
+    /// Good runs: an id, a unique start or end of an id, `last`, `last~1`, or a run folder; the first defines what is measured
     #[arg(value_name = "RUN", default_value = "last")]
     pub runs: Vec<String>,
     /// Bound every metric that has a good direction, not only the headline metric of each benchmark

@@ -136,6 +136,7 @@ mod tests {
         );
         let summary = text(&files, "docs/performance.md");
         assert!(summary.contains("| [Memory](performance/memory.md) | 1 | 0 | 0 | 0 |"), "{summary}");
+        assert!(summary.contains("1 of 1 rows are ahead by a ratio of 1.2 or more."), "{summary}");
         assert!(summary.contains("[GPU](performance/gpu.md)"), "{summary}");
         let picture = text(&files, "docs/performance/ratios.svg");
         assert!(picture.contains("class=\"ahead\"") && picture.contains("a &amp; b vs c"), "{picture}");

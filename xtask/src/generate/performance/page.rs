@@ -42,6 +42,9 @@ is that of 1 - 0.05 / looks (Bonferroni). A round begins when other programs, th
 an earlier binary of Seatrial, with a goal of 0.99. Rows of before 2026-11-29 had a fixed number of rounds.
 ";
 
+/// The ratio of which the page says how many rows reach it.
+const FAR: f64 = 1.2;
+
 /// The page that fits into two minutes.
 pub(super) fn summary(subjects: &[Subject]) -> File {
     let mut text = format!(
@@ -66,6 +69,10 @@ pub(super) fn summary(subjects: &[Subject]) -> File {
         ];
         push(&mut text, &cells);
     }
+    let all: Vec<&Kept> = measured.iter().flat_map(|subject| subject.newest()).collect();
+    let far = all.iter().filter(|row| row.lead == Lead::Ahead && row.ratio >= FAR).count();
+    writeln!(text, "\n{far} of {} rows are ahead by a ratio of {FAR} or more.", all.len())
+        .expect("a String takes all");
     if !others.is_empty() {
         let links: Vec<String> = others.into_iter().map(link).collect();
         writeln!(text, "\nMeasured without such rows: {}.", links.join(", ")).expect("a String takes all");

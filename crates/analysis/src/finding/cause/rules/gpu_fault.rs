@@ -1,7 +1,5 @@
 //! Faults that the driver of a GPU reports.
 
-use seatrial_model::Actor;
-
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
 
@@ -11,7 +9,6 @@ pub const RULE: CauseRule = CauseRule {
     families: &["gpu", "nccl", "mpi"],
     seen: &[Sign::KernelLog(&["NVRM: Xid"]), Sign::Finding(&["gpu-xid", "ecc-uncorrected"])],
     cause: "the driver reports a fault of a GPU of {node}: {seen}",
-    actor: Actor::Vendor,
-    action: "look the number up in NVIDIA's list of Xid errors, reset the GPU, replace it if the fault comes back: `nvidia-smi -q`",
+    action: "look the number up in NVIDIA's list of Xid errors and reset the GPU: `nvidia-smi --gpu-reset -i INDEX`; if the fault comes back, have the vendor replace the GPU",
     ..CauseRule::NEW
 };

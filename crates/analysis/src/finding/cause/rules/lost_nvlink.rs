@@ -1,7 +1,5 @@
 //! Fewer NVLinks than the GPUs of the others have.
 
-use seatrial_model::Actor;
-
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
 
@@ -11,7 +9,6 @@ pub const RULE: CauseRule = CauseRule {
     families: &["gpu", "nccl", "mpi"],
     seen: &[Sign::Lower(&["NVLinks"])],
     cause: "NVLinks of a GPU of {node} are down: {seen}",
-    actor: Actor::Vendor,
-    action: "reset the GPU; have it or its board replaced if links stay down: `nvidia-smi nvlink --status`, `nvidia-smi --gpu-reset`",
+    action: "look at the links and reset the GPU: `nvidia-smi nvlink --status`, `nvidia-smi --gpu-reset -i INDEX`; if links stay down, have the vendor replace the GPU or its board",
     ..CauseRule::NEW
 };
