@@ -37,7 +37,7 @@ fn typed_as_it_stands() {
         let by_slurm: Vec<String> = commands
             .iter()
             .filter(is_of_groups)
-            .map(|command| command.replace("-w n[1-4]", "-N 4"))
+            .map(|command| command.replace("-w 'n[1-4]'", "-N 4"))
             .collect();
         assert_eq!(by_slurm.len(), 4, "{commands:#?}");
         for command in commands.into_iter().chain(by_slurm) {
