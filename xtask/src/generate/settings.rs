@@ -89,9 +89,11 @@ that waits; which of them is printed. Neither survives a boot, nor do most value
 moment, it is tried again. After a `restore` by hand the timer stays until it is due, and does nothing. Under Slurm without
 systemd `--for` is refused, since Slurm ends every process of its step.
 
-`--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` or `.rules` in
-`/etc/sysctl.d` (what is below `/proc/sys`), `/etc/udev/rules.d` (network interfaces and disks) and `/etc/tmpfiles.d` (the
-rest of `/sys`). The first line of such a file names the `restore` that removes it. Only what took at once is written there.
+`--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` in `/etc/sysctl.d` (what is below
+`/proc/sys`), to `95-seatrial-ID.rules` in `/etc/udev/rules.d` (network interfaces and disks), and to `00-seatrial-NUMBER.conf` in
+`/etc/tmpfiles.d` (the rest of `/sys`), where the first name counts: NUMBER is ID with 9 minus each digit. Of two orders the newer
+counts. Its first line names the `restore` that removes such a file. Only what took at once is written there. A file with a later
+name in `/etc/sysctl.d` overrides the value, as `99-sysctl.conf` does, which is `/etc/sysctl.conf` on Debian and RHEL.
 Where the folder does not exist, as in most containers, nothing would read the file: that is printed, and the exit code is 1.
 Interrupts, whose numbers change from boot to boot, and values of GPUs cannot be kept that way either: their column *at boot* is empty.
 tuned, NetworkManager and cloud agents may set other values later.
