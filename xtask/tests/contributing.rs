@@ -136,8 +136,6 @@ fn the_examples_of_a_benchmark_a_setting_and_an_export_pass_the_tests_for_all() 
         let mut command = workspace::cargo(["test", "--offline", "--locked", "--target-dir"]);
         run(command.arg(target).args(which).current_dir(&copy));
     };
-    test(&["--package=seatrial-registry", "--test=conformance"]);
-    test(&["--package=seatrial-mem", "--lib", "first_touch"]);
-    test(&["--package=seatrial-settings", "--test=reading"]);
-    test(&["--package=seatrial-report", "--lib", "export::"]);
+    test(&["--workspace", "--test=conformance", "--test=reading"]);
+    test(&["--package=seatrial-mem", "--package=seatrial-report", "--lib", "--", "first_touch", "export::"]);
 }

@@ -100,7 +100,7 @@ fn every_definition_is_documented() {
         let id = about.id;
         assert!(about.doc.starts_with(&format!("# {id}\n")), "{id}: the page starts with its id");
         for section in
-            ["## What is measured", "## How", "## Limit", "## What a low number usually means", "## Cost"]
+            ["## What is measured", "## How", "## Limit", "## What a bad number usually means", "## Cost"]
         {
             assert!(about.doc.contains(section), "{id}: the page has no '{section}'");
         }

@@ -19,7 +19,7 @@ other command changes anything.
 ## Apply and restore
 
 ```console
-$ seatrial settings apply net.ipv4.tcp_rmem=4KiB,128KiB,64MiB nic.mtu@eth0=1500 -w n[1-2]
+$ seatrial settings apply net.ipv4.tcp_rmem=4KiB,128KiB,64MiB nic.mtu@eth0=1500 -w 'n[1-2]'
 Seatrial sets, and restores with `seatrial settings restore`:
   n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
       writes '4096 131072 67108864' to /proc/sys/net/ipv4/tcp_rmem; needs root
@@ -45,7 +45,7 @@ has no file to write is shown with its command, and never tried: the column *app
 have is told and left, as on four nodes whose cards are virtual:
 
 ```console
-$ seatrial settings apply dragnet --role dragnet=n[1-4] -w n[1-4]
+$ seatrial settings apply dragnet --role 'dragnet=n[1-4]' -w 'n[1-4]'
 cannot be judged, and is left:
   n[1-4] nic.mtu: nothing here has kind=nic,link_layer=ethernet,speed=10
     Gbit/s,up=true,virtual=false
@@ -69,7 +69,7 @@ writes the file. Then it reads the value back: what was refused, and what the ke
 printed with its cause. Such a value stays and is in the journal too.
 
 ```console
-$ seatrial settings restore -w n[1-2]
+$ seatrial settings restore -w 'n[1-2]'
 n[1-2] nic.mtu of /sys/class/net/eth0/mtu: 1500 -> 9000
 n[1-2] net.ipv4.tcp_rmem of /proc/sys/net/ipv4/tcp_rmem: 4096 131072 67108864 -> 4096 131072 33554432
 20261128-205047-tjvx: 4 restored, 0 unchanged, 0 left, 0 failed
@@ -89,9 +89,11 @@ that waits; which of them is printed. Neither survives a boot, nor do most value
 moment, it is tried again. After a `restore` by hand the timer stays until it is due, and does nothing. Under Slurm without
 systemd `--for` is refused, since Slurm ends every process of its step.
 
-`--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` or `.rules` in
-`/etc/sysctl.d` (what is below `/proc/sys`), `/etc/udev/rules.d` (network interfaces and disks) and `/etc/tmpfiles.d` (the
-rest of `/sys`). The first line of such a file names the `restore` that removes it. Only what took at once is written there.
+`--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` in `/etc/sysctl.d` (what is below
+`/proc/sys`), to `95-seatrial-ID.rules` in `/etc/udev/rules.d` (network interfaces and disks), and to `00-seatrial-NUMBER.conf` in
+`/etc/tmpfiles.d` (the rest of `/sys`), where the first name counts: NUMBER is ID with 9 minus each digit. Of two orders the newer
+counts. Its first line names the `restore` that removes such a file. Only what took at once is written there. A file with a later
+name in `/etc/sysctl.d` overrides the value, as `99-sysctl.conf` does, which is `/etc/sysctl.conf` on Debian and RHEL.
 Where the folder does not exist, as in most containers, nothing would read the file: that is printed, and the exit code is 1.
 Interrupts, whose numbers change from boot to boot, and values of GPUs cannot be kept that way either: their column *at boot* is empty.
 tuned, NetworkManager and cloud agents may set other values later.
@@ -106,7 +108,7 @@ tuned, NetworkManager and cloud agents may set other values later.
 ## What a setting is worth
 
 ```console
-$ seatrial run net.tcp_stream --factors nic.mtu@eth0=9000,nic.txqueuelen@eth0=2000 --repeats 4 --yes --details -p time=400ms -p trials=1 -p max_trials=1 -p congestion=cubic -w n[1-2]
+$ seatrial run net.tcp_stream --factors nic.mtu@eth0=9000,nic.txqueuelen@eth0=2000 --repeats 4 --yes --details -p time=400ms -p trials=1 -p max_trials=1 -p congestion=cubic -w 'n[1-2]'
 Seatrial sets, and restores with `seatrial settings restore`:
   n[1-2] nic.mtu of nic:eth0: 1200 -> 9000
       writes '9000' to /sys/class/net/eth0/mtu; needs root or CAP_NET_ADMIN
@@ -174,7 +176,7 @@ of each; `seatrial settings apply FILE` sets them.
 
 What the settings of the profile transfer-study bought on a link of the lab (two network namespaces of one virtual machine of 2
 CPUs, MTU 9000, round trip 28 us under load, nothing else running, 2026-11-28), by
-`seatrial settings try transfer-study --with net.tcp_stream -p time=500ms -w n[1-2]`:
+`seatrial settings try transfer-study --with net.tcp_stream -p time=500ms -w 'n[1-2]'`:
 
 | setting | instead of | without | with | gain, 95 % | effect |
 |---|---|---|---|---|---|

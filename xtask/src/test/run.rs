@@ -209,7 +209,8 @@ fn alone(given: &[String]) -> Option<Vec<String>> {
     if given.iter().any(|word| word == "--") {
         return None;
     }
-    let mut words = cargo_arguments(given);
+    // No doc test is one of them.
+    let mut words = cargo_arguments(&[given, &["--tests".to_owned()]].concat());
     words.extend(["--ignored", "--test-threads=1", "alone"].map(str::to_owned));
     Some(words)
 }
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn those_that_need_the_machine_come_last_and_only_when_nobody_chose() {
         let words_of = |given: &str| alone(&words(given)).map(|words| words.join(" "));
-        let last = "test --locked --no-fail-fast -p seatrial-bench -- --show-output --ignored --test-threads=1 alone";
+        let last = "test --locked --no-fail-fast -p seatrial-bench --tests -- --show-output --ignored --test-threads=1 alone";
         assert_eq!(words_of("-p seatrial-bench").as_deref(), Some(last));
         assert_eq!(words_of("-- median"), None);
     }

@@ -116,6 +116,10 @@ fn row(work: OwnWork) -> Row {
         move || {
             let mut command = ours::here();
             command.args(words);
+            // Between two processes of this machine.
+            if bench.starts_with("net.") {
+                command.args(["--pattern", "alone"]);
+            }
             ours::trial(command, bench, params, |record, _| ours::median(record, metric))
         }
     };

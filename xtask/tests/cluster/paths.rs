@@ -124,9 +124,9 @@ fn a_class_of_a_shaper() {
         // started reads what has come meanwhile as well; of a longer time that is a smaller part.
         let limit = || {
             let mut seen = Vec::new();
-            for time in ["time=400ms", "time=2s", "time=10s", "time=30s"] {
+            for time in ["time=2s", "time=10s", "time=30s"] {
                 let longer: Vec<&str> =
-                    STREAM.iter().map(|word| if *word == "time=400ms" { time } else { word }).collect();
+                    STREAM.iter().map(|word| if word.starts_with("time=") { time } else { word }).collect();
                 let document = rig.run(&[&longer, BOTH, JSON]).document(0);
                 assert_eq!(outcome(&document, "net.tcp_stream"), ("measured", ""));
                 let throughput = &document["results"][0]["metrics"]["throughput"];

@@ -135,15 +135,14 @@ pub fn end_shared() {
 
 impl Rig {
     fn up(name: &'static str, nodes: u32, options: &[&str]) -> Self {
-        static BUILT: OnceLock<PathBuf> = OnceLock::new();
-        let built = BUILT.get_or_init(built);
+        let built = built();
         let lab = Cluster::up_with(name, nodes, options);
         // The head has the machine's /tmp, a node its own.
         let folder = tempfile::Builder::new().prefix("cluster-test-").tempdir_in("/tmp").unwrap();
         let program = folder.path().join("seatrial");
         let everywhere = lab.folder().join("seatrial");
         for copy in [&program, &everywhere] {
-            fs::copy(built, copy).unwrap();
+            fs::copy(&built, copy).unwrap();
         }
         let client = folder.path().join("client");
         let ssh = lab.head("command -v ssh");
@@ -259,9 +258,21 @@ pub fn script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The binary, of this state of the sources. With the features that the tests have, which xtask names, so that nothing
-/// is compiled for a second time.
+/// The binary, of this state of the sources, without what only a debugger reads: it is copied to many nodes.
 pub fn built() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| stripped(build())).clone()
+}
+
+/// `program` itself where nobody can take its symbols out.
+fn stripped(program: PathBuf) -> PathBuf {
+    let small = Path::new(env!("CARGO_TARGET_TMPDIR")).join("seatrial-of-lab");
+    let status = Command::new("strip").arg("-o").arg(&small).arg(&program).status();
+    if status.is_ok_and(|status| status.success()) { small } else { program }
+}
+
+/// With the features that the tests have, which xtask names, so that nothing is compiled for a second time.
+fn build() -> PathBuf {
     let mut cargo: Command =
         workspace::cargo(["build", "--offline", "--locked", "--package=seatrial", "--package=xtask"]);
     if !cfg!(debug_assertions) {

@@ -73,8 +73,10 @@ fn every_collective() {
 
 fn wrong_element() {
     let folder = tempfile::tempdir().expect("a folder");
-    for of in installed() {
-        for op in OPERATIONS.into_iter().filter(|op| !op.ends_with("barrier")) {
+    for (library, of) in installed().into_iter().enumerate() {
+        // Contents are made and compared here, not by the library: the others carry three of the operations.
+        let is_tried = |op: &&str| library == 0 || ["bcast", "allreduce", "ialltoall"].contains(op);
+        for op in OPERATIONS.into_iter().filter(|op| !op.ends_with("barrier")).filter(is_tried) {
             let of = disturbed(&of, "wrong word", folder.path());
             let trial = measured(&case(&of_op(op), &of).expect("a case"));
             let Integrity::Corrupt { wrong: 1.., first, .. } = &trial.integrity else {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::config::{SEARCH, UdpStreamConfig};
 use super::findings::findings;
-use super::record::{DirectionRecord, Effort, Trial, trials};
+use super::record::{DirectionRecord, Effort, SentFlow, Trial, trials};
 use super::searched;
 use seatrial_bench::{BY_TIME, Transferred, by_time, still_rising};
 
@@ -143,10 +143,10 @@ impl<'a> Window<'a> {
             by_flow.get_mut(flow)?.push(sample);
         }
         // A flow without any received datagram has no time, and adds nothing.
-        let some = by_flow.iter().filter(|samples| !samples.is_empty());
-        let starts = some.clone().filter_map(|samples| samples.first()).map(|sample| sample.start.get());
+        let starts = by_flow.iter().filter_map(|samples| samples.first()).map(|sample| sample.start.get());
         let start = starts.max()? as f64;
-        let end = some.filter_map(|samples| samples.last()).map(|sample| sample.end.get()).min()? as f64;
+        let flows = by_flow.iter().zip(&direction.sent.flows);
+        let end = flows.filter_map(|(samples, sent)| end_of(samples, sent)).min()? as f64;
         (end > start).then_some(Self { start, end, by_flow })
     }
 
@@ -176,6 +176,19 @@ impl<'a> Window<'a> {
         flows.iter_mut().for_each(|bytes| *bytes *= GIGABITS / (end - start));
         Common { slices, flows }
     }
+}
+
+/// A flow that is silent for longer before its sender has ended was cut off.
+const SILENT_NS: u64 = 50_000_000;
+
+/// When a flow ends at the receiver: with its last datagram, or with its sender where nothing came any more, as that is time in
+/// which nothing was received. The sender's clock is another one; its duration counts from the first datagram.
+fn end_of(samples: &[&Sample], sent: &SentFlow) -> Option<u64> {
+    let (start, last) = (samples.first()?.start.get(), samples.last()?.end.get());
+    let sender = start.saturating_add(sent.span_ns);
+    // Two datagrams of a slow flow are as far apart.
+    let usual = SILENT_NS.max(2 * sent.span_ns / sent.datagrams.max(1));
+    Some(if sender > last.saturating_add(usual) { sender } else { last })
 }
 
 /// Adds the rates; returns the throughput of the slices of each trial.

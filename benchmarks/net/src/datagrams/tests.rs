@@ -192,6 +192,27 @@ fn throughput_is_what_came_in_the_time_that_all_flows_have_in_common() {
 }
 
 #[test]
+fn time_in_which_nothing_came_any_more_counts_until_the_sender_has_ended() {
+    // Flows of a second; a slice of 0.1 s has 0.8 Gbit/s.
+    let mean = |slices: Vec<(u64, u64, u64, f64)>| {
+        let mut made = Made::whole();
+        made.sent.flows.iter_mut().for_each(|flow| flow.span_ns = 1_000_000_000);
+        made.slices = slices;
+        let rates = only(&made.reduced().expect("numbers"), "throughput");
+        rates.iter().sum::<f64>() / rates.len() as f64
+    };
+    let whole = |flow: u64| (0..10).map(move |slice| (flow, 100 * slice, 100 * (slice + 1), 1e7));
+    let cut = |flow: u64| whole(flow).take(1);
+    let close = |rate: f64, wanted: f64| assert!((rate - wanted).abs() < 1e-6, "{rate} {wanted}");
+    close(mean(whole(0).chain(whole(1)).collect()), 1.6);
+    close(mean(whole(0).chain(cut(1)).collect()), 0.88);
+    close(mean(cut(0).chain(cut(1)).collect()), 0.16);
+    // The last datagram of a flow that was not cut comes a little before its sender has ended.
+    let early = whole(0).take(9).chain([(0, 900, 960, 6e6)]);
+    close(mean(early.chain(whole(1)).collect()), 1.6);
+}
+
+#[test]
 fn loss_is_of_what_was_sent_and_is_told_with_where_and_what_helps() {
     let mut made = Made::whole();
     let flow = &mut made.received.flows[0];

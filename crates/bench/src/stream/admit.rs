@@ -17,7 +17,7 @@ use super::{ANSWER_WITHIN, Accepted};
 /// Most callers in authentication at a time, which bounds the cost of a flood; beyond, the oldest is disconnected.
 pub(super) const ASKED_AT_ONCE: usize = 256;
 
-/// Most of them from one address. A peer makes its connections one after the other.
+/// Most of them from one address. A peer makes fewer at a time.
 const ASKED_OF_ONE: usize = 128;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(1);

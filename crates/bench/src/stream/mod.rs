@@ -329,6 +329,46 @@ mod tests {
         drop(callers);
     }
 
+    /// Passes on what the two ends say, each time 100 ms later.
+    fn pass_on_late(near: &TcpStream, at: SocketAddr) {
+        let far = TcpStream::connect(at).expect("connected");
+        for (from, to) in [(near, &far), (&far, near)] {
+            let (mut from, mut to) = (from.try_clone().expect("a handle"), to.try_clone().expect("a handle"));
+            thread::spawn(move || {
+                let mut bytes = [0; 256];
+                while let Ok(read @ 1..) = from.read(&mut bytes) {
+                    thread::sleep(Duration::from_millis(100));
+                    if to.write_all(&bytes[..read]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn many_connections_over_a_long_path_come_in_time() {
+        let listener = Listener::open(&here()).expect("a port");
+        let address = listener.address().expect("told");
+        let at = SocketAddr::new(address.addresses()[0], address.port());
+        let way = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = way.local_addr().expect("an address").port();
+        let far = PeerAddress::new(vec![Ipv4Addr::LOCALHOST.into()], port, &address.key().expect("a key"));
+        thread::spawn(move || way.incoming().flatten().for_each(|near| pass_on_late(&near, at)));
+        let accepting = thread::spawn(move || listener.accept(64));
+        // One after the other they would take twice the time that a peer has.
+        let mut ours = far.connect_all(&here(), 64).expect("all are connected");
+        let theirs = accepting.join().expect("joined").expect("all came");
+        for (number, stream) in ours.iter_mut().enumerate() {
+            stream.write_all(&[number as u8]).expect("written");
+        }
+        for (number, mut stream) in theirs.streams.into_iter().enumerate() {
+            let mut said = [0];
+            stream.read_exact(&mut said).expect("read");
+            assert_eq!(usize::from(said[0]), number);
+        }
+    }
+
     #[test]
     fn callers_who_say_nothing_or_nonsense_hold_up_nobody() {
         let listener = Listener::open(&here()).expect("a port");

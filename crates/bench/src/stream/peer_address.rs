@@ -15,6 +15,9 @@ use super::{ANSWER_WITHIN, Endpoint, WITHIN, addresses_of};
 /// How long a rejected caller waits before the next attempt.
 const AGAIN: Duration = Duration::from_millis(20);
 
+/// Connections that are made at a time; a listener answers more than so many callers of one address.
+const CALLS_AT_ONCE: usize = 32;
+
 /// Where a process listens and the key to it, as it stands in an offer or another message that other programs do not see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerAddress {
@@ -38,9 +41,21 @@ impl PeerAddress {
         self.port
     }
 
-    /// The first `count` connections `from` an endpoint to the part that offers this, in the order of their numbers.
+    /// The first `count` connections `from` an endpoint to the part that offers this, in the order of their numbers. Each takes
+    /// three round trips: over a long path many have time only side by side.
     pub fn connect_all(&self, from: &Endpoint, count: usize) -> Result<Vec<TcpStream>, Reason> {
-        (0..count as u32).map(|number| self.connect(from, number)).collect()
+        let numbers: Vec<u32> = (0..count as u32).collect();
+        let mut streams = Vec::with_capacity(count);
+        for some in numbers.chunks(CALLS_AT_ONCE) {
+            let made: Result<Vec<TcpStream>, Reason> = thread::scope(|scope| {
+                let calls: Vec<_> =
+                    some.iter().map(|&number| scope.spawn(move || self.connect(from, number))).collect();
+                let failed = || Reason::new(Cause::Protocol, "a thread that connects to the peer panicked");
+                calls.into_iter().map(|call| call.join().unwrap_or_else(|_| Err(failed()))).collect()
+            });
+            streams.extend(made?);
+        }
+        Ok(streams)
     }
 
     /// Connects `from` an endpoint to the part that offers this, as its connection of this number. The stream is

@@ -103,6 +103,8 @@ pub struct RestoreArgs {
 /// Measure benchmarks in blocks with and without each setting of a profile that the nodes do not have yet. Each is set
 /// only during its measurements; the plan is shown and has to be confirmed.
 #[derive(Clone, Debug, Args)]
+// --with takes all words up to the next option: the profile goes before it.
+#[command(override_usage = "seatrial settings try <PROFILE> --with <BENCH>... [OPTIONS]")]
 pub struct TryArgs {
     /// Name of a shipped profile, or a TOML file
     #[arg(value_name = "PROFILE")]

@@ -152,8 +152,15 @@ fn consumers() -> Option<&'static Path> {
         // A partial earlier attempt must not count.
         let _ = std::fs::remove_dir_all(&folder);
         let mut pip = Command::new("pip3");
-        pip.args(["install", "--quiet", "--no-input", "--disable-pip-version-check", "--target"])
-            .arg(&folder);
+        pip.args([
+            "install",
+            "--quiet",
+            "--no-input",
+            "--no-compile",
+            "--disable-pip-version-check",
+            "--target",
+        ])
+        .arg(&folder);
         let installed = pip.args(CONSUMERS).stdin(Stdio::null()).output();
         match installed {
             Ok(ended) if ended.status.success() => {

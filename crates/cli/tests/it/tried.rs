@@ -13,7 +13,7 @@ use crate::rig::{Home, Script, assert_nothing_runs, kill, of_home, wait_until, w
 const TCP_RMEM: &str = "/proc/sys/net/ipv4/tcp_rmem";
 
 /// Loopback of a network namespace of its own. A receive buffer of a few segments slows any stream.
-const STREAM: &str = "--pattern alone -p time=300ms --repeats 4 --yes";
+const STREAM: &str = "--pattern alone -p time=300ms -p send=write -p receive=read --repeats 4 --yes";
 
 const TRIES: usize = 4;
 

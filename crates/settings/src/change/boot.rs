@@ -38,10 +38,21 @@ impl Reader {
         }
     }
 
-    /// Of two files the later name counts.
+    /// The file of the order `id`, which begins with its time. Of two files with the same value the newer order has to count.
     fn file(self, id: &str) -> String {
-        let extension = if self == Self::Udev { "rules" } else { "conf" };
-        format!("{}/95-seatrial-{id}.{extension}", self.folder())
+        let name = match self {
+            // The later name counts.
+            Self::Sysctl => format!("95-seatrial-{id}.conf"),
+            Self::Udev => format!("95-seatrial-{id}.rules"),
+            // The first name counts (tmpfiles.d(5)): later times get smaller digits.
+            Self::Tmpfiles => {
+                let turn = |digit: char| {
+                    digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10)).unwrap_or(digit)
+                };
+                format!("00-seatrial-{}.conf", id.chars().map(turn).collect::<String>())
+            }
+        };
+        format!("{}/{name}", self.folder())
     }
 
     fn line(self, value: &BootValue) -> String {
@@ -187,6 +198,19 @@ mod tests {
         };
         let reader = Reader::of(path).expect("a program of boot");
         (reader.folder(), reader.line(&value))
+    }
+
+    #[test]
+    fn of_two_orders_the_newer_counts_at_boot() {
+        let files =
+            |reader: Reader| ["20261127-235959-zzzz", "20261128-000000-bbbb"].map(|id| reader.file(id));
+        for reader in [Reader::Sysctl, Reader::Udev] {
+            let [older, newer] = files(reader);
+            assert!(older < newer, "{older} {newer}");
+        }
+        let [older, newer] = files(Reader::Tmpfiles);
+        assert!(newer < older, "{older} {newer}");
+        assert_eq!(older, "/etc/tmpfiles.d/00-seatrial-79738872-764040-zzzz.conf");
     }
 
     #[test]

