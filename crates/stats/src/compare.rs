@@ -7,7 +7,7 @@ use crate::moments::{mean, student_quantile, student_tails, variance};
 use crate::quantile::median;
 
 /// Medians below this are taken as zero: their logarithms would outgrow any difference of interest.
-const SMALLEST: f64 = 1e-100;
+pub(crate) const SMALLEST: f64 = 1e-100;
 /// Chance of finding the shift that is reported as the smallest detectable one.
 const POWER: f64 = 0.9;
 
@@ -73,7 +73,8 @@ pub struct Comparison {
 /// Sets without any scatter (counted values) differ when they differ and are the same when equal.
 ///
 /// # Errors
-/// Refuses unusable samples, a median that is not above zero, and a margin outside 0 to 1.
+/// Refuses unusable samples, a median that is not above zero (see [`zero_split`](crate::zero_split)), and a margin
+/// outside 0 to 1.
 pub fn compare(
     baseline: &[Vec<f64>],
     candidate: &[Vec<f64>],

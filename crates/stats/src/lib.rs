@@ -80,7 +80,8 @@
 //! | 10 | 4.9 % | 100 % | 100 % | 100 % |
 //!
 //! Welch's test is cautious with so few trials. A test that assumes equal variances would find more with
-//! three, and call up to one in nine equal sets different when only one side is noisy.
+//! three, and call up to one in nine equal sets different when only one side is noisy. Zero has no logarithm:
+//! [`zero_split`] tells trials that are all zero from trials of which none is.
 //!
 //! # Looking into a series
 //!
@@ -113,6 +114,7 @@ mod scalability;
 mod steady;
 mod stop;
 mod summary;
+mod zeros;
 
 pub use autocorrelation::{autocorrelation, correlation_time};
 pub use change::{Level, SHORTEST_LEVEL, levels};
@@ -134,3 +136,4 @@ pub use scalability::{FALLEN, GROWING, LoadPoint, SATURATED, Scalability, Shape,
 pub use steady::{Steady, steady_from};
 pub use stop::{Stop, StopRule};
 pub use summary::Summary;
+pub use zeros::{ZeroSplit, zero_split};

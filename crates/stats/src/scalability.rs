@@ -14,7 +14,7 @@ const WELL_BELOW: f64 = 0.8;
 pub const SATURATED: f64 = 0.95;
 /// Share of the highest rate below which the end of a curve has fallen.
 pub const FALLEN: f64 = 0.9;
-/// Growth over the last doubling of the load beyond which a curve is still growing.
+/// Growth per doubling of the load, over the last doubling, beyond which a curve is still growing.
 pub const GROWING: f64 = 1.1;
 
 /// The rate that one load came to.
@@ -37,7 +37,7 @@ pub enum Shape {
     },
     /// It is highest at this point, and more than 10 % lower at the end.
     Falling { beyond: usize },
-    /// The last doubling of the load still brought more than 10 %.
+    /// The last doubling of the load still brought more than 10 %, or less than a doubling as much in proportion.
     NotReached,
     /// The intervals are too wide to tell one from the other.
     Noisy,
@@ -48,7 +48,8 @@ pub enum Shape {
 /// The plain rule. It has fallen when the last rate lies more than 10 % below the highest. Else it is saturated at the
 /// smallest load within 5 % of the highest rate, when that is at most four fifths of the largest load or when the last
 /// doubling brought no more than 10 %. Else it is still growing. The rate at half of the largest load is read off a straight line
-/// on logarithmic axes. Where both points have intervals, these decide too: a point is within 5 % only if its interval
+/// on logarithmic axes. Where the loads span less than a doubling, all of them stand for it: what they brought is taken as
+/// going on to a doubling on those axes. Where both points have intervals, these decide too: a point is within 5 % only if its interval
 /// meets the highest one's, and a fall or growth whose intervals meet is noise. Single values are taken as they are.
 ///
 /// # Errors
@@ -70,9 +71,12 @@ pub fn shape(points: &[LoadPoint]) -> Result<Option<Shape>, Error> {
         |point: &&LoadPoint| point.rate >= SATURATED * highest && meet(point, &points[beyond]) != Some(false);
     // The highest point meets itself.
     let at = points.iter().position(|point| is_within(&point)).unwrap_or(beyond);
-    let half = points[last].load / 2.0;
-    let growth = at_load(points, half).map(|rate| points[last].rate / rate);
-    if points[at].load <= WELL_BELOW * points[last].load || growth.is_none_or(|growth| growth <= GROWING) {
+    let half = (points[last].load / 2.0).max(points[0].load);
+    let is_level = at_load(points, half).is_some_and(|rate| {
+        let doublings = (points[last].load / half).log2();
+        (points[last].rate / rate).powf(1.0 / doublings) <= GROWING
+    });
+    if points[at].load <= WELL_BELOW * points[last].load || is_level {
         return Ok(Some(Shape::Saturated { at }));
     }
     let before = points.iter().rev().find(|point| point.load <= half);
@@ -282,6 +286,20 @@ mod tests {
         assert_eq!(told(&points), Shape::NotReached);
         assert!((at_load(&points, 30.0).unwrap() - 293.66).abs() < 0.01, "{:?}", at_load(&points, 30.0));
         assert_eq!(at_load(&points, 0.5), None);
+    }
+
+    #[test]
+    fn loads_that_span_less_than_a_doubling_stand_for_it() {
+        let of = |rates: [f64; 3]| [24.0, 32.0, 40.0].into_iter().zip(rates).collect::<Vec<_>>();
+        let growing = of([100.0, 133.0, 167.0]);
+        assert_eq!(told(&curve(&growing)), Shape::NotReached);
+        assert_eq!(told(&wide(&growing, 1.0)), Shape::NotReached);
+        assert_eq!(told(&wide(&growing, 30.0)), Shape::Noisy);
+        assert_eq!(told(&curve(&of([100.0, 100.0, 100.0]))), Shape::Saturated { at: 0 });
+        // 6.4 % over 0.93 doublings are 6.9 % over one.
+        assert_eq!(told(&curve(&[(21.0, 94.0), (30.0, 94.5), (40.0, 100.0)])), Shape::Saturated { at: 2 });
+        // In proportion to the load, though 8 % in all.
+        assert_eq!(told(&curve(&[(37.0, 92.5), (38.0, 95.0), (40.0, 100.0)])), Shape::NotReached);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Subject, Unit};
-use seatrial_stats::{CompareRule, Interval, discoveries};
+use seatrial_stats::{CompareRule, Interval, discoveries, zero_split};
 
 use super::Changed;
 use super::cases::ComparedCases;
@@ -74,11 +74,29 @@ pub struct Change {
     pub p: Option<f64>,
     /// Whether this metric alone would be better or worse, but is not significant among this many comparisons.
     pub may_be_chance: bool,
-    /// Candidate over baseline, in percent above 100: 2 is 2 % more.
-    pub percent: f64,
+    /// Candidate over baseline, in percent above 100: 2 is 2 % more. `None` where the baseline is 0 and the candidate
+    /// is not.
+    pub percent: Option<f64>,
     pub interval: Option<(f64, f64)>,
     /// The smallest difference, in percent, that such trials would show nine times in ten.
     pub smallest_percent: Option<f64>,
+    /// Whether one side is 0 in every trial and the other in none.
+    pub is_zero_split: bool,
+}
+
+impl Change {
+    /// One without an interval.
+    fn new(verdict: seatrial_stats::Verdict, percent: Option<f64>) -> Self {
+        Self {
+            verdict,
+            p: None,
+            may_be_chance: false,
+            percent,
+            interval: None,
+            smallest_percent: None,
+            is_zero_split: false,
+        }
+    }
 }
 
 /// Compares every metric of the cases that both sides have.
@@ -88,7 +106,8 @@ pub struct Change {
 ///
 /// The test is Welch's on the medians of the trials, see [`seatrial_stats::compare`]. With many metrics one in twenty
 /// would differ by chance, so better and worse are corrected for the number of comparisons, see [`discoveries`]. The
-/// interval of a metric is not corrected.
+/// interval of a metric is not corrected. A side that is 0 in every trial against one that is in none is told by
+/// [`seatrial_stats::zero_split`].
 pub fn compare(a: &ComparedCases<'_>, b: &ComparedCases<'_>, same_within: Option<f64>) -> Comparison {
     let pairs = pair(a, b);
     let ids = |cases: &[&CaseRecord]| cases.iter().map(|case| case.case.to_string()).collect();
@@ -122,12 +141,28 @@ impl Comparison {
         !self.broken.is_empty() || self.differences.iter().flat_map(|row| &row.change).any(is_worse)
     }
 
+    /// Whether a metric that is not called worse may well be: one side is 0 in every trial, the other in none, and the
+    /// trials are too few for it.
+    pub fn may_be_worse(&self) -> bool {
+        self.differences.iter().any(Difference::may_be_worse)
+    }
+
     /// Whether the comparison is too incomplete to call the candidate not worse: nothing was comparable, or a case
     /// was not or could not be measured again.
     pub fn is_incomplete(&self) -> bool {
         !self.unmeasured.is_empty()
             || !self.only_a.is_empty()
             || !self.differences.iter().any(|row| row.change.is_ok())
+    }
+}
+
+impl Difference {
+    /// See [`Comparison::may_be_worse`].
+    pub fn may_be_worse(&self) -> bool {
+        let is_undecided =
+            |change: &Change| change.is_zero_split && change.verdict == seatrial_stats::Verdict::CannotTell;
+        let is_more = self.b.value > self.a.value;
+        self.change.as_ref().is_ok_and(is_undecided) && is_more == (self.better == Better::Lower)
     }
 }
 
@@ -227,27 +262,23 @@ fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Resul
     let (first, second) = (samples(a, "first")?, samples(b, "second")?);
     if first.iter().chain(second).flatten().all(|value| *value == 0.0) {
         // Zero against zero: a relative difference is undefined, and the values are equal.
-        let verdict = seatrial_stats::Verdict::Same;
-        let change = Change {
-            verdict,
-            p: None,
-            may_be_chance: false,
-            percent: 0.0,
-            interval: None,
-            smallest_percent: None,
-        };
+        let change = Change::new(seatrial_stats::Verdict::Same, Some(0.0));
         return Ok(Told { before: 0.0, after: 0.0, change });
+    }
+    if let Some(split) = zero_split(first, second).map_err(|error| error.to_string())? {
+        let percent = (split.candidate == 0.0).then_some(-100.0);
+        let plain = Change::new(split.verdict(better), percent);
+        let change = Change { p: split.p, is_zero_split: true, ..plain };
+        return Ok(Told { before: split.baseline, after: split.candidate, change });
     }
     let rule = CompareRule { better, same_within };
     let found = seatrial_stats::compare(first, second, &rule).map_err(|error| error.to_string())?;
     let ends = |interval: Interval| (100.0 * interval.low, 100.0 * interval.high);
     let change = Change {
-        verdict: found.verdict,
         p: found.p,
-        may_be_chance: false,
-        percent: 100.0 * found.difference,
         interval: found.ci95.map(ends),
         smallest_percent: found.smallest_detectable.map(|share| 100.0 * share),
+        ..Change::new(found.verdict, Some(100.0 * found.difference))
     };
     Ok(Told { before: found.baseline, after: found.candidate, change })
 }

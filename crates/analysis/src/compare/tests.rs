@@ -37,9 +37,10 @@ fn a_difference_has_percent_interval_and_verdict() {
     assert!((value(&difference.a) - 100.0).abs() < 0.01 && (value(&difference.b) - 120.0).abs() < 0.01);
     let change = difference.change.as_ref().unwrap();
     assert_eq!(change.verdict, Verdict::Better);
-    assert!((change.percent - 20.0).abs() < 0.01, "{change:?}");
+    let percent = change.percent.unwrap();
+    assert!((percent - 20.0).abs() < 0.01, "{change:?}");
     let (low, high) = change.interval.unwrap();
-    assert!(low > 15.0 && low < change.percent && change.percent < high && high < 25.0, "{change:?}");
+    assert!(low > 15.0 && low < percent && percent < high && high < 25.0, "{change:?}");
     assert!(change.smallest_percent.unwrap() > 0.5, "{change:?}");
 }
 
@@ -72,11 +73,58 @@ fn same_needs_a_margin_or_equal_counts() {
     let zero = with_trials("n1", &[0.0, 0.0, 0.0]);
     let found = compare(std::slice::from_ref(&zero), std::slice::from_ref(&zero), None);
     let change = only(&found).change.as_ref().unwrap();
-    assert_eq!((change.verdict, change.percent, change.interval), (Verdict::Same, 0.0, None));
-    let some = compare(&[zero], &[with_trials("n1", &[1.0, 1.0, 1.0])], None);
+    assert_eq!((change.verdict, change.percent, change.interval), (Verdict::Same, Some(0.0), None));
+    let some = compare(&[zero], &[with_trials("n1", &[0.0, 1.0, 1.0])], None);
     assert!(
         only(&some).change.as_ref().unwrap_err().contains("relative difference needs medians above zero")
     );
+}
+
+/// A case whose metric is the better the less it is, as retransmits are.
+fn counting(kernel: usize, medians: &[f64]) -> CaseRecord {
+    let mut case = with_trials("n1", medians);
+    case.params = params(&[("kernel", &kernel.to_string())]);
+    case.metrics.get_mut("bandwidth").unwrap().better = Better::Lower;
+    case
+}
+
+#[test]
+fn what_was_zero_in_every_trial_and_is_in_none_is_worse_without_a_percentage() {
+    let (none, many) = (counting(0, &[0.0; 3]), counting(0, &[4800.0, 5000.0, 5100.0]));
+    let between =
+        |a: &CaseRecord, b: &CaseRecord| compare(std::slice::from_ref(a), std::slice::from_ref(b), None);
+    let found = between(&none, &many);
+    let change = only(&found).change.as_ref().unwrap();
+    assert_eq!((change.verdict, change.percent, change.interval), (Verdict::Worse, None, None));
+    assert!(found.is_worse() && !found.may_be_worse());
+    assert_eq!(only(&found).a.value, Some(0.0));
+    let found = between(&many, &none);
+    let change = only(&found).change.as_ref().unwrap();
+    assert_eq!((change.verdict, change.percent), (Verdict::Better, Some(-100.0)));
+    assert!(!found.is_worse() && !found.may_be_worse());
+}
+
+#[test]
+fn a_split_at_zero_that_is_not_called_worse_may_be() {
+    let verdict = |found: &Comparison| found.differences[0].change.as_ref().unwrap().verdict;
+    let (none, some) = (counting(0, &[0.0; 2]), counting(0, &[3.0, 4.0]));
+    let found = compare(std::slice::from_ref(&none), std::slice::from_ref(&some), None);
+    assert_eq!((verdict(&found), found.is_worse(), found.may_be_worse()), (Verdict::CannotTell, false, true));
+    let found = compare(&[some], &[none], None);
+    assert_eq!((verdict(&found), found.may_be_worse()), (Verdict::CannotTell, false), "it is less");
+    // Among many comparisons, chance does this too.
+    let run = |medians: &[f64]| {
+        let others = (1..9).map(|kernel| counting(kernel, &[9.0, 10.0, 11.0]));
+        std::iter::once(counting(0, medians)).chain(others).collect::<Vec<_>>()
+    };
+    let found = compare(&run(&[0.0; 3]), &run(&[3.0, 4.0, 5.0]), None);
+    let change = found.differences[0].change.as_ref().unwrap();
+    assert_eq!((change.verdict, change.may_be_chance), (Verdict::CannotTell, true));
+    assert!(!found.is_worse() && found.may_be_worse());
+    // A rate that breaks down to nothing.
+    let rate = |medians: &[f64]| [with_trials("n1", medians)];
+    assert!(compare(&rate(&[9.0, 10.0, 11.0]), &rate(&[0.0; 3]), None).is_worse());
+    assert!(compare(&rate(&[9.0]), &rate(&[0.0]), None).may_be_worse());
 }
 
 #[test]
@@ -84,7 +132,7 @@ fn one_trial_cannot_tell() {
     let found = compare(&[with_trials("n1", &[100.0])], &[with_trials("n1", &[200.0])], None);
     let change = only(&found).change.as_ref().unwrap();
     assert_eq!((change.verdict, change.interval, change.smallest_percent), (Verdict::CannotTell, None, None));
-    assert!((change.percent - 100.0).abs() < 1e-9);
+    assert!((change.percent.unwrap() - 100.0).abs() < 1e-9);
 }
 
 #[test]
@@ -275,7 +323,7 @@ proptest! {
             (row.change.as_ref().unwrap(), row.a.value.unwrap(), row.b.value.unwrap());
         let follows = 100.0 * (after / before - 1.0);
         let slack = 1e-6 * (100.0 + follows.abs());
-        prop_assert!((change.percent - follows).abs() <= slack, "{row:?}");
+        prop_assert!((change.percent.unwrap() - follows).abs() <= slack, "{row:?}");
         if let Some((low, high)) = change.interval {
             prop_assert!(low <= follows + slack && follows <= high + slack, "{row:?}");
         }

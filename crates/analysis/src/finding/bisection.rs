@@ -111,7 +111,9 @@ fn result(case: &CaseRecord, metric: &str, group: &Group) -> Option<GroupResult>
 /// The standard error that the interval of `metric` states, as a share of the median.
 fn error(metric: &MetricRecord) -> f64 {
     let Some((low, high)) = metric.ci95 else { return 0.0 };
-    let freedom = metric.trials.saturating_sub(1).max(1) as f64;
+    // The interval of one trial comes from its samples, see [`seatrial_stats::median_interval`].
+    let values = if metric.trials == 1 { metric.n } else { metric.trials };
+    let freedom = values.saturating_sub(1).max(1) as f64;
     let error = (high - low) / 2.0 / student_quantile(0.975, freedom) / metric.median;
     if error.is_finite() { error } else { 0.0 }
 }
@@ -155,4 +157,23 @@ fn behind(values: &[(String, f64)], better: Better) -> Vec<String> {
     let Some((centre, allowed)) = allowed(&numbers) else { return Vec::new() };
     let is_behind = |value: f64| better != Better::None && shortfall(better, value, centre) > allowed;
     values.iter().filter(|(_, value)| is_behind(*value)).map(|(node, _)| node.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::fixture::{metric as fixture, no_limit};
+
+    #[test]
+    fn the_error_is_that_of_the_values_which_the_interval_comes_from() {
+        let of = |trials, n| {
+            let mut metric = fixture(100.0, (98.0, 102.0), no_limit());
+            (metric.trials, metric.n) = (trials, n);
+            error(&metric)
+        };
+        // Student's t for 97.5 % with 2 and with 199 degrees of freedom, from tables.
+        assert!((of(3, 600) - 0.02 / 4.3027).abs() < 1e-6, "{}", of(3, 600));
+        assert!((of(1, 200) - 0.02 / 1.9720).abs() < 1e-6, "{}", of(1, 200));
+        assert!(of(1, 1).is_finite());
+    }
 }

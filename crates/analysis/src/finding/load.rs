@@ -37,14 +37,17 @@ fn knee(sweep: &LoadSweep<'_>) -> Option<Finding> {
     let rate = |at: usize| in_unit(curve[at].rate, measured[at].2.unit);
     let load = |at: usize| format!("{}={}", sweep.axis, measured[at].0);
     let (metric, name) = (sweep.metric, sweep.name());
+    let is_doubled = 2.0 * curve[0].load <= curve[last].load;
     let (at, severity, text) = match shape {
         Shape::Saturated { at } if at == last => (
             at,
             Severity::Info,
             format!(
-                "saturated at {}: {metric} is {}, and the last doubling brought no more than 10 %",
+                "saturated at {}: {metric} is {}, and {} brought no more than 10 %{}",
                 load(at),
-                rate(at)
+                rate(at),
+                if is_doubled { "the last doubling" } else { "the loads measured" },
+                if is_doubled { "" } else { " per doubling" }
             ),
         ),
         Shape::Saturated { at } if at == highest => (

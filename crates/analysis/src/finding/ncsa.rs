@@ -233,6 +233,31 @@ fn a_curve_that_levels_off_at_its_end_promises_nothing_of_more() {
 }
 
 #[test]
+fn loads_that_span_less_than_a_doubling_still_grow_or_level_off() {
+    let knee = |points: [(u64, f64); 3]| {
+        let mut records = machine("Cobalt");
+        records.truncate(3);
+        for (case, (threads, rate)) in records.iter_mut().zip(points) {
+            for (name, value) in [("block", "64 KiB"), ("pattern", "seq")] {
+                case.params.set(name, value);
+            }
+            case.params.set("threads", threads);
+            case.metrics.get_mut("throughput").expect("a rate").median = rate;
+        }
+        let found = load_findings(&records, &[&ABOUT]).into_iter().find(|finding| finding.kind == "knee");
+        found.expect("a knee").text
+    };
+    let growing = knee([(24, 100.0), (32, 133.0), (40, 167.0)]);
+    assert!(growing.starts_with("saturation is not reached"), "{growing}");
+    let level = knee([(21, 94.0), (30, 94.5), (40, 100.0)]);
+    assert!(
+        level.starts_with("saturated at threads=40")
+            && level.contains("the loads measured brought no more than 10 % per doubling"),
+        "{level}"
+    );
+}
+
+#[test]
 fn a_load_that_failed_below_one_that_works_is_no_bound() {
     let mut records = machine("Cobalt");
     let five = records.iter_mut().find(|case| case.params.count("threads") == Ok(5)).expect("five threads");

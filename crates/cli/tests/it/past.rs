@@ -138,6 +138,13 @@ fn a_comparison_can_be_a_gate() {
 }
 
 #[test]
+fn what_comes_to_nothing_is_no_success_of_a_gate() {
+    let home = runs(&[60.0, 0.0]);
+    home.seatrial("compare --fail-on-worse last~1 last").run().exits(1).shows("▼ worse").shows("-100");
+    home.seatrial("compare --fail-on-worse last last~1").run().exits(0).shows("▲ better").shows("from 0");
+}
+
+#[test]
 fn parts_of_one_run_are_compared_under_names_and_ranked_by_price() {
     let home = Home::new();
     let script = Script::measuring(60.0).case("*kernel=read*", 30.0);

@@ -1,14 +1,14 @@
 //! The effect of settings: `run --factors` with settings, and `settings try`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use seatrial_model::record::Document;
 use seatrial_model::{Finding, Outcome, Quantity};
 use serde_json::json;
 
-use crate::rig::{Home, Script, assert_nothing_runs, kill, of_home, wait_until, with_own_network};
+use crate::rig::{Home, Script, Started, assert_nothing_runs, kill, of_home, wait_until, with_own_network};
 
 const TCP_RMEM: &str = "/proc/sys/net/ipv4/tcp_rmem";
 
@@ -39,10 +39,28 @@ fn text(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).expect("a file")
 }
 
-fn journals() -> Vec<String> {
+fn journal_files() -> Vec<PathBuf> {
     let hosts = fs::read_dir("/var/lib/seatrial/settings").into_iter().flatten();
     let files = hosts.flat_map(|host| fs::read_dir(host.expect("read").path()).expect("a folder"));
-    files.map(|file| file.expect("read").file_name().to_string_lossy().into_owned()).collect()
+    files.map(|file| file.expect("read").path()).collect()
+}
+
+fn journals() -> Vec<String> {
+    let name = |file: PathBuf| file.file_name().expect("a name").to_string_lossy().into_owned();
+    journal_files().into_iter().map(name).collect()
+}
+
+/// Kills `run` while `TCP_RMEM` is no longer as `before`: what it is, and the journal of it with its contents.
+fn kill_while_set(home: &Home, run: Started, before: &str) -> (String, (PathBuf, String)) {
+    wait_until("the setting to be set", || text(TCP_RMEM) != before);
+    of_home(home.path()).into_iter().for_each(|process| kill(process.pid));
+    run.ended();
+    wait_until("all to be gone", || of_home(home.path()).is_empty());
+    let set = text(TCP_RMEM);
+    assert!(set != before);
+    let journal = journal_files().pop().expect("a journal");
+    let contents = text(&journal);
+    (set, (journal, contents))
 }
 
 fn swappy() -> Script {
@@ -166,14 +184,7 @@ fn what_a_kill_left_set_is_restored_and_a_resumed_run_begins_by_that() {
         let before = text(TCP_RMEM);
         let home = Home::new();
         let line = format!("run net.tcp_stream --factors {SMALL} {STREAM}");
-        let killed = || {
-            let started = home.seatrial(&line).start();
-            wait_until("the setting to be set", || text(TCP_RMEM) != before);
-            of_home(home.path()).into_iter().for_each(|process| kill(process.pid));
-            started.ended();
-            wait_until("all to be gone", || of_home(home.path()).is_empty());
-            assert!(text(TCP_RMEM) != before && !journals().is_empty());
-        };
+        let killed = || kill_while_set(&home, home.seatrial(&line).start(), &before);
         killed();
         home.seatrial(&format!("settings restore {}", home.id())).run().exits(0).shows("1 restored");
         assert_eq!((text(TCP_RMEM), journals()), (before.clone(), Vec::new()));
@@ -186,6 +197,65 @@ fn what_a_kill_left_set_is_restored_and_a_resumed_run_begins_by_that() {
         assert_eq!((text(TCP_RMEM), journals()), (before.clone(), Vec::new()));
         assert_nothing_runs(home.path());
     });
+}
+
+#[test]
+fn what_a_kill_after_the_last_case_left_set_is_restored_by_a_resumed_run() {
+    with_own_network(|| {
+        let before = text(TCP_RMEM);
+        let home = Home::new();
+        let started = home.seatrial(&format!("run net.tcp_stream --factors {SMALL} {STREAM}")).start();
+        let (set, journal) = kill_while_set(&home, started, &before);
+        home.seatrial("run --resume --yes").run().exits(0);
+        assert_eq!((text(TCP_RMEM), journals()), (before.clone(), Vec::new()));
+        // As if it had been killed between its last record and its last order.
+        fs::write(TCP_RMEM, set).expect("written");
+        fs::write(&journal.0, journal.1).expect("written");
+        // No case is open, so nobody is asked.
+        let document = home.seatrial("run --resume -o json").run().exits(0).document();
+        assert_eq!(document.results.len(), 4 * 4);
+        assert_eq!((text(TCP_RMEM), journals()), (before.clone(), Vec::new()));
+    });
+}
+
+#[test]
+fn the_profile_of_a_trial_that_was_interrupted_is_written_by_the_resumed_run() {
+    with_own_network(|| {
+        fs::write(TCP_RMEM, "4096 16384 16384").expect("written");
+        let before = text(TCP_RMEM);
+        let wanted = PROFILE.replace("\"16 KiB\", \"16 KiB\"", "\"128 KiB\", \"6 MiB\"");
+        // A busy machine may hide the gain.
+        let finds = |_| {
+            let home = Home::new();
+            let (profile, paying) = (home.file("p.toml", &wanted), home.folder().join("paying.toml"));
+            let line = format!("settings try {} --with net.tcp_stream {STREAM} --write", profile.display());
+            kill_while_set(&home, home.seatrial(&line).word(&paying).start(), &before);
+            assert!(!paying.exists());
+            home.seatrial("run --resume --yes").run().exits(0).says(&paying.display().to_string());
+            paying.exists().then_some(())
+        };
+        (0..TRIES).find_map(finds).expect("a gain in one of the studies");
+        assert_eq!((text(TCP_RMEM), journals()), (before, Vec::new()));
+    });
+}
+
+#[test]
+fn a_resumed_trial_keeps_to_its_file_but_one_of_elsewhere_writes_none() {
+    let home = Home::new();
+    let profile =
+        home.file("p.toml", "title = \"a test\"\n\n[[setting]]\nid = \"memory.swappiness\"\nequals = 10\n");
+    let line = format!("settings try {} --with net.tcp_stream --repeats 2 --yes --write", profile.display());
+    let paying = home.folder().join("paying.toml");
+    let told = format!("no setting pays here: {} was not written", paying.display());
+    // Simulated nodes do not answer orders.
+    home.seatrial(&line).word(&paying).script(&swappy()).run().exits(3).says(&told);
+    home.seatrial("run --resume --yes").script(&swappy()).run().exits(3).says(&told);
+    let elsewhere = home.folder().join("elsewhere");
+    fs::rename(home.run(), &elsewhere).expect("moved");
+    let ended =
+        home.seatrial("run --yes --resume").word(elsewhere.join("run.json")).script(&swappy()).run().exits(3);
+    ended.says("--write '").says("is ignored");
+    assert!(!ended.err.contains(&told), "{}", ended.err);
 }
 
 #[test]

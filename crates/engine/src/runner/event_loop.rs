@@ -78,6 +78,8 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         if let Some(text) = host::words(self.runner.fleet.agents(), &self.hosts) {
             self.tell(Event::Note { case: None, text });
         }
+        let news = self.settings.go_on(&self.finished.records, self.runner.fleet);
+        self.settings_changed(news);
         let mut is_done = false;
         while !is_done && !self.is_stopping() {
             for node in self.lost.keys() {

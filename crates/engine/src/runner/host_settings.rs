@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_cluster::{Answered, Fleet, FleetEvent, NodeIndex, order_settings};
+use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::{NodeChange, SettingBlock, SettingChange, SettingsOrder};
 use seatrial_model::{Case, Cause, Reason};
 
@@ -65,17 +66,31 @@ impl HostSettings {
         }
     }
 
+    /// Takes back what an earlier part of the run left, if one of its records is of a study of settings: it may have
+    /// been killed after the last case and before the settings were taken back.
+    pub fn go_on(&mut self, earlier: &[CaseRecord], fleet: &mut dyn Fleet) -> SettingsNews {
+        let is_of_block =
+            |record: &CaseRecord| record.origin.study.as_ref().is_some_and(|study| study.block.is_some());
+        if earlier.iter().any(is_of_block) {
+            self.begin(fleet);
+        }
+        self.news()
+    }
+
+    fn begin(&mut self, fleet: &mut dyn Fleet) {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.present.extend((0..fleet.agents().len()).map(|node| (NodeIndex(node), Vec::new())));
+            self.restore(fleet);
+        }
+    }
+
     /// Gives the nodes of `cases` the settings that these need, and all others their own.
     pub fn prepare(&mut self, cases: &[Case], fleet: &mut dyn Fleet) -> SettingsNews {
         if cases.iter().any(|case| block(case).is_some()) {
             let agents = fleet.agents().iter().enumerate();
             let nodes: HashMap<String, NodeIndex> =
                 agents.map(|(at, hello)| (hello.node.clone(), NodeIndex(at))).collect();
-            if !self.is_begun {
-                self.is_begun = true;
-                self.present.extend(nodes.values().map(|node| (*node, Vec::new())));
-                self.restore(fleet);
-            }
+            self.begin(fleet);
             let wanted = self.wanted(cases, &nodes);
             if wanted != self.present {
                 self.restore(fleet);

@@ -8,7 +8,10 @@ use std::sync::atomic::Ordering;
 use seatrial_cluster::{Command, Fault, FleetEvent, Hello, NodeIndex, Report, Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::profile::Test;
-use seatrial_model::{CaseId, Cause, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
+use seatrial_model::setting::SettingBlock;
+use seatrial_model::{
+    CaseId, Cause, FactorCase, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -120,6 +123,34 @@ fn run(
         .expect("runs");
     let story = story.borrow().clone();
     Ran { records: finished.records, story }
+}
+
+#[test]
+fn what_an_earlier_part_left_set_is_taken_back_though_no_case_is_open() {
+    let site = site(1);
+    let resumed = |block: Option<SettingBlock>| {
+        let mut cases = plan(&site, "alone", "1", "1");
+        let factor = FactorCase::BASELINE.to_owned();
+        let study = FactorCase {
+            factor,
+            crossed: Vec::new(),
+            repeat: 1,
+            seed: 1,
+            metric: "round_trip".to_owned(),
+            block,
+        };
+        cases[0].origin.study = Some(study);
+        let done = cases.iter().map(CaseRecord::measured).collect();
+        let mut fleet = ScriptedFleet::new(site.nodes.clone(), |_, _, _| steady());
+        let mut watch = |_: Event| Ok(());
+        let mut runner = Runner::new(seatrial_registry::REGISTRY, &site, &mut fleet, &mut watch);
+        runner.run(&mut Sweep::new(cases), done).expect("runs").not_restored
+    };
+    assert_eq!(resumed(None), Vec::<String>::new());
+    // Simulated nodes do not answer the order.
+    let block = SettingBlock { setting: "nic.mtu=9000".to_owned(), changes: Vec::new(), place: 4 };
+    let told = resumed(Some(block));
+    assert!(told.len() == 1 && told[0].contains("settings of n1 may not be as before"), "{told:?}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn difference(difference: &Difference) -> Value {
         "a": side(&difference.a),
         "b": side(&difference.b),
         "verdict": change.map_or("cannot_tell", |change| word(change.verdict)),
-        "percent": change.map(|change| change.percent),
+        "percent": change.and_then(|change| change.percent),
         "ci95_percent": change.and_then(|change| change.interval),
         "p": change.and_then(|change| change.p),
         "may_be_chance": change.map(|change| change.may_be_chance),

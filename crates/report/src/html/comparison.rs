@@ -112,6 +112,8 @@ fn headline(compared: &Compared<'_>, baseline: &str, others: &[String]) -> (Badg
         Call::Worse
     } else if all().any(Comparison::is_incomplete) {
         Call::NotComparable
+    } else if all().any(Comparison::may_be_worse) {
+        Call::CannotTell
     } else if has(Call::Better) {
         Call::Better
     } else if has(Call::CannotTell) {

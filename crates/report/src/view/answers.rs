@@ -8,13 +8,13 @@ use seatrial_stats::Verdict as Compared;
 
 use super::actions::{self, Action};
 use super::criteria::{Places, short};
-use super::differences::{counts, names, worst_first};
+use super::differences::{counts, names, percent, worst_first};
 use super::headline::listed;
 use super::nodes::is_fleet;
 use super::values::value_of;
 use crate::inventory::{Node, system};
 use crate::labels::named as part_name;
-use crate::number::{change, signed_percent};
+use crate::number::signed_percent;
 use crate::repeat_command::line;
 use crate::words::{count, time};
 
@@ -174,8 +174,8 @@ fn changes(document: &Document, comparison: &Comparison) -> Vec<String> {
     let rows: Vec<&Difference> = rows.into_iter().filter(is_headline).collect();
     let labels = names(&rows);
     let said = |(row, label): (&&Difference, &String)| {
-        let percent = row.change.as_ref().ok()?.percent;
-        is_clear(row).then(|| format!("{} {label} {}", row.bench, change(percent)))
+        let by = percent(row.change.as_ref().ok()?);
+        is_clear(row).then(|| format!("{} {label} {by}", row.bench))
     };
     rows.iter().zip(&labels).filter_map(said).take(MOST_DIFFERENCES).collect()
 }

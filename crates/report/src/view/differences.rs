@@ -59,15 +59,25 @@ impl Call {
 
 /// The difference in percent with its sign turned such that more is better.
 fn gain(row: &Difference) -> Option<f64> {
-    let percent = row.change.as_ref().ok()?.percent;
-    Some(if row.better == Better::Lower { -percent } else { percent })
+    Some(turned(row, row.change.as_ref().ok()?.percent?))
+}
+
+fn turned(row: &Difference, percent: f64) -> f64 {
+    if row.better == Better::Lower { -percent } else { percent }
+}
+
+/// The difference in percent, which what was 0 has none of.
+pub fn percent(of: &Change) -> String {
+    of.percent.map_or_else(|| "from 0".to_owned(), change)
 }
 
 /// The differences for reading: worse first, of these headline metrics, and of these the largest loss.
 pub fn worst_first(all: &[Difference]) -> Vec<&Difference> {
     let mut rows: Vec<&Difference> = all.iter().collect();
     let order = |row: &Difference| (Call::of(row), !row.is_headline);
-    let lost = |row: &Difference| gain(row).unwrap_or(0.0);
+    // What comes up from 0 grows beyond any percentage.
+    let beyond = |row: &Difference| row.change.is_ok().then(|| turned(row, f64::INFINITY));
+    let lost = |row: &Difference| gain(row).or_else(|| beyond(row)).unwrap_or(0.0);
     rows.sort_by(|one, other| order(one).cmp(&order(other)).then_with(|| lost(one).total_cmp(&lost(other))));
     rows
 }
@@ -84,10 +94,11 @@ pub fn foremost(comparison: &Comparison, most: usize) -> (Vec<(Badge, String)>, 
     let sentence = |(row, name): &(&Difference, String)| {
         let digits = digits(row);
         let value = |side: &Side| side.value.map_or(String::new(), |value| format!("{value:.digits$}"));
-        let by = row.change.as_ref().map_or(String::new(), |of| change(of.percent));
+        let by = row.change.as_ref().ok().and_then(|of| of.percent);
+        let by = by.map_or(String::new(), |percent| format!(", {}", change(percent)));
         let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
         let told = format!("{} {}{of}: {} -> {}", row.bench, row.metric, value(&row.a), value(&row.b));
-        (Call::of(row).badge(), format!("{told}{}, {by}", unit(row.unit)))
+        (Call::of(row).badge(), format!("{told}{}{by}", unit(row.unit)))
     };
     (clear.iter().take(most).map(sentence).collect(), clear.len().saturating_sub(most))
 }
@@ -131,6 +142,9 @@ fn why(change: &Change) -> Option<String> {
             let why = "significant by itself, but among so many comparisons such differences come by chance";
             Some(why.to_owned())
         }
+        Verdict::CannotTell if change.is_zero_split => Some(
+            "0 in every trial of one run and in none of the other: the trials are too few to tell".to_owned(),
+        ),
         Verdict::CannotTell => change.smallest_percent.map(|percent| {
             format!("a change below {} would not be seen: the trials scatter", percentage(percent))
         }),
@@ -212,7 +226,8 @@ pub fn tables(differences: &[Difference]) -> Vec<Table> {
 /// The headline figures, and of others what is clearly better or worse, the worst first: `most` rows at most.
 pub fn summary(comparison: &Comparison, most: usize) -> Table {
     let is_told = |row: &&Difference| {
-        row.is_headline || row.metric.is_empty() || matches!(Call::of(row), Call::Worse | Call::Better)
+        let is_clear = matches!(Call::of(row), Call::Worse | Call::Better);
+        row.is_headline || row.metric.is_empty() || is_clear || row.may_be_worse()
     };
     let all: Vec<&Difference> = worst_first(&comparison.differences).into_iter().filter(is_told).collect();
     let rows = &all[..most.min(all.len())];
@@ -225,7 +240,7 @@ pub fn summary(comparison: &Comparison, most: usize) -> Table {
     let value = |row: &Difference, side: &Side| Cell::number(side.value, digits(row));
     let of = |row: &Difference, said: &dyn Fn(&Change) -> String| row.change.as_ref().ok().map(said);
     let note = |row: &Difference| match &row.change {
-        Ok(change) => why(change).filter(|_| change.may_be_chance),
+        Ok(change) => why(change).filter(|_| change.may_be_chance || change.is_zero_split),
         Err(why) => Some(why.clone()),
     };
     let table = Builder::new("", rows)
@@ -237,7 +252,7 @@ pub fn summary(comparison: &Comparison, most: usize) -> Table {
         .words("unit", |row| unit(row.unit).trim().to_owned())
         .numbers("change", |row| {
             let half = |(low, high): (f64, f64)| format!(" ±{}", percentage((high - low) / 2.0));
-            of(row, &|of| change(of.percent) + &of.interval.map(half).unwrap_or_default())
+            of(row, &|of| percent(of) + &of.interval.map(half).unwrap_or_default())
         });
     let left = comparison.differences.len() - rows.len();
     let more = (left > 0).then(|| format!("{} with --details", count(left, "more metric")));
@@ -287,7 +302,7 @@ pub fn table(rows: &[&Difference]) -> Table {
         .words("difference", |row| plot(row).map(Cell::from).unwrap_or_default())
         .numbers("before", |row| side(row, row.a.value))
         .numbers("after", |row| side(row, row.b.value))
-        .numbers("change", |row| of(row, &|of| change(of.percent)))
+        .numbers("change", |row| of(row, &percent))
         .numbers("95 % interval", |row| of(row, &interval))
         .column(Column::numbers("not seen below").detail(), |row| {
             of(row, &|of| of.smallest_percent.map_or(String::new(), |from| format!("±{}", percentage(from))))
@@ -310,7 +325,7 @@ fn plot(row: &Difference) -> Option<CellPlot> {
     let ends = of.interval.map(|_| format!(", 95 % interval {}", interval(of))).unwrap_or_default();
     let from =
         of.smallest_percent.map(|from| format!(", not seen below ±{}", percentage(from))).unwrap_or_default();
-    let label = format!("{} {}: {}{ends}{from}", row.metric, badge.word, change(of.percent));
+    let label = format!("{} {}: {}{ends}{from}", row.metric, badge.word, percent(of));
     Some(CellPlot::Gain { gain, tone: badge.tone, label })
 }
 

@@ -2,10 +2,9 @@
 
 use seatrial_analysis::{Comparison, Difference, Side};
 
-use super::differences::{Call, digits, label, metric, title};
+use super::differences::{Call, digits, label, metric, percent, title};
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::Label;
-use crate::number::change;
 use crate::words::Badge;
 
 /// The differences of one case and metric, with the position of the side that each is of.
@@ -52,7 +51,7 @@ fn table(rows: &[Row<'_>], names: &[String]) -> Table {
         table = table.column(Column::numbers(name), |row: &Row<'_>| match side {
             0 => number(&row.of[0].1.a),
             _ => row.of.iter().find(|(at, _)| *at == side).map_or(Cell::default(), |(_, row)| {
-                let by = row.change.as_ref().map_or(String::new(), |of| change(of.percent));
+                let by = row.change.as_ref().map_or(String::new(), percent);
                 Cell { badge: sign(row), ..number(&row.b).remark(by) }
             }),
         });

@@ -44,9 +44,10 @@ fn row(kernel: &str, before: f64, after: Option<f64>, change: Result<(Verdict, f
             verdict,
             p: Some(0.01),
             may_be_chance: false,
-            percent,
+            percent: Some(percent),
             interval: Some((percent - half, percent + half)),
             smallest_percent: Some(half * 1.3),
+            is_zero_split: false,
         }),
     }
 }

@@ -88,7 +88,7 @@ fn show(args: &CompareArgs, sides: &[Side<'_>], comparisons: &[Comparison]) -> R
 fn exit(comparisons: &[Comparison]) -> Exit {
     if comparisons.iter().any(Comparison::is_worse) {
         Exit::NOT_MET
-    } else if comparisons.iter().any(Comparison::is_incomplete) {
+    } else if comparisons.iter().any(|one| one.is_incomplete() || one.may_be_worse()) {
         Exit::INCOMPLETE
     } else {
         Exit::MET
