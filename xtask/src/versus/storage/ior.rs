@@ -89,7 +89,8 @@ fn metadata(folder: &Path) -> Result<[f64; 3]> {
         let rows = rows.with_context(|| format!("no rates: {} {}", record["outcome"], record["reason"]))?;
         let rate = |wanted: &str| {
             let row = rows.iter().find(|row: &&Value| row["at"]["operation"] == wanted);
-            row.and_then(|row| row["summary"]["median"].as_f64()).with_context(|| format!("no rate of {wanted}"))
+            row.and_then(|row| row["summary"]["median"].as_f64())
+                .with_context(|| format!("no rate of {wanted}"))
         };
         Ok([rate(OPERATIONS[0].1)?, rate(OPERATIONS[1].1)?, rate(OPERATIONS[2].1)?])
     })
