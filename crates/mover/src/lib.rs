@@ -18,6 +18,7 @@ mod error;
 mod failure;
 mod local;
 mod need;
+mod nested;
 mod options;
 mod progress;
 mod receive;

@@ -15,6 +15,7 @@ use crate::entry::{Entry, Root};
 use crate::error::CopyError;
 use crate::failure::{Failure, explained};
 use crate::need::Need;
+use crate::nested::refuse_into_itself;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::receive::{keep_file, need_of, store_link};
@@ -39,9 +40,13 @@ pub fn copy_here(
     options: &CopyOptions,
     progress: &Progress,
 ) -> Result<(), CopyError> {
+    refuse_into_itself(roots.iter().map(Arc::as_ref), target).map_err(CopyError::Refused)?;
     let only = only_file(roots);
     let place =
         target_place(target, only.as_deref(), options.dry_run.is_some()).map_err(CopyError::Refused)?;
+    // Again: of a path with `..` behind a directory that was not there, only now is it known where it leads.
+    let made = place.directory.as_os_str().as_bytes();
+    refuse_into_itself(roots.iter().map(Arc::as_ref), made).map_err(CopyError::Refused)?;
     let folders = match Folders::new(&place.directory) {
         Ok(folders) => Some(folders),
         Err(error) if options.dry_run.is_some() && error.kind() == io::ErrorKind::NotFound => None,

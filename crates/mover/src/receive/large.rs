@@ -54,6 +54,10 @@ impl LargeFiles {
             let temporary = Temporary::open(folders.spot(record.path, true)?)?;
             let size = record.stamp.size;
             let hashes = if temporary.is_left_over { hashes(&temporary.file, size)? } else { Vec::new() };
+            if hashes.is_empty() {
+                // The sender takes the file for a new one and leaves its holes out: nothing old may stay in them.
+                temporary.file.set_len(0)?;
+            }
             temporary.file.set_len(size)?;
             Ok((temporary.file.try_clone()?, temporary, hashes))
         })();

@@ -13,10 +13,15 @@ use crate::target::Attributes;
 use crate::wire::{put_bytes, put_stamp};
 use std::os::unix::ffi::OsStrExt;
 
+/// Bytes of a pack beyond which the rest of its files waits for the next one: with the file that comes last, and its
+/// attributes, it is far from the largest frame.
+const MOST_PACKED: usize = 4 * BLOCK as usize;
+
 /// How often a file is read that changes while it is read.
 const ATTEMPTS: u32 = 3;
 
-/// Appends everything of `pack` that can be read to `content`; what cannot is a failure.
+/// Appends everything of `pack` that can be read to `content`; what cannot is a failure. What is too much for one frame goes
+/// back into the plan.
 pub fn pack_into(
     content: &mut Vec<u8>,
     pack: Vec<Wanted>,
@@ -25,6 +30,11 @@ pub fn pack_into(
     progress: &Progress,
 ) {
     for wanted in pack {
+        if content.len() > MOST_PACKED {
+            // Files have grown since they were found, or have large attributes.
+            plan.later(wanted);
+            continue;
+        }
         let packed = match wanted.entry.stamp.file_type() {
             FileType::Directory => {
                 put_head(content, RecordKind::Directory, &wanted.entry.target(), &wanted.entry.stamp, &[]);
@@ -114,5 +124,51 @@ pub fn put_head(
     for (name, value) in attributes {
         put_bytes(content, name);
         put_bytes(content, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::entry::{Entry, Root, Stamp};
+    use crate::record::Record;
+    use crate::send::plan::Step;
+    use crate::wire::Fields;
+
+    #[test]
+    fn files_that_have_all_grown_come_once_each_in_frames_that_are_not_too_long() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Arc::new(Root { base: folder.path().to_owned(), name: Vec::new() });
+        let (plan, progress) = (Plan::default(), Progress::default());
+        const FILES: usize = 40;
+        for number in 0..FILES {
+            let name = number.to_string();
+            let file = std::fs::File::create(folder.path().join(&name)).expect("made");
+            // As found: so small that all of them fit into one pack.
+            let mode = FileType::RegularFile.as_raw_mode() | 0o644;
+            let stamp = Stamp { size: 10, mode, ..Stamp::default() };
+            file.set_len(BLOCK).expect("set");
+            let path = name.into_bytes();
+            let entry = Entry { root: Arc::clone(&root), path, stamp, is_sparse: false };
+            plan.later(Wanted { entry, known: None });
+        }
+        plan.end_of_scan();
+        let mut sent = Vec::new();
+        while let Step::Pack(pack) = plan.next() {
+            let mut content = Vec::new();
+            pack_into(&mut content, pack, &plan, &CopyOptions::default(), &progress);
+            assert!(content.len() < 8 * BLOCK as usize, "{} bytes in a frame", content.len());
+            let mut fields = Fields(&content);
+            while !fields.is_empty() {
+                let record = Record::read(&mut fields).expect("a record");
+                assert_eq!(fields.bytes().expect("the content").len() as u64, BLOCK);
+                sent.push(record.path.to_vec());
+            }
+        }
+        assert_eq!((sent.len(), sent.iter().collect::<BTreeSet<_>>().len()), (FILES, FILES));
+        assert_eq!(progress.take_failures(), []);
     }
 }

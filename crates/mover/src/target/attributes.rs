@@ -3,7 +3,9 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, futimens};
+use rustix::fs::{
+    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, fstat, futimens,
+};
 use rustix::io::Errno;
 
 use crate::entry::Stamp;
@@ -20,18 +22,32 @@ pub fn set_attributes(
     preserve: bool,
 ) -> io::Result<()> {
     let mut mode = Mode::from_raw_mode(stamp.mode & 0o7777);
+    let is_of_users = |attribute: &&(Vec<u8>, Vec<u8>)| attribute.0.starts_with(b"user.");
+    if attributes.iter().any(|attribute| is_of_users(&attribute)) {
+        // The owner too needs the permission to write for these (xattr(7)), which the final mode below may not give.
+        let there = Mode::from_raw_mode(fstat(&file)?.st_mode);
+        if !there.contains(Mode::WUSR) {
+            fchmod(&file, there | Mode::WUSR)?;
+        }
+        set_each(&file, attributes.iter().filter(is_of_users))?;
+    }
     if preserve {
         fchown(&file, Some(Uid::from_raw(stamp.user)), Some(Gid::from_raw(stamp.group)))?;
     } else {
         mode.remove(Mode::SUID | Mode::SGID);
     }
-    // Before the attributes: an access control list says more than the mode.
+    // Before the other attributes: an access control list says more than the mode.
     fchmod(&file, mode)?;
+    set_each(&file, attributes.iter().filter(|attribute| !is_of_users(attribute)))?;
+    Ok(futimens(&file, &times(stamp))?)
+}
+
+fn set_each<'a>(file: impl AsFd, attributes: impl Iterator<Item = &'a (Vec<u8>, Vec<u8>)>) -> io::Result<()> {
     for (name, value) in attributes {
         fsetxattr(&file, &name[..], value, XattrFlags::empty())
             .map_err(|errno| attribute_failed(errno, name))?;
     }
-    Ok(futimens(&file, &times(stamp))?)
+    Ok(())
 }
 
 fn attribute_failed(errno: Errno, name: &[u8]) -> io::Error {

@@ -9,6 +9,7 @@ use seatrial_sys::proof::Key;
 
 use super::cipher::{Cipher, Seal, Way};
 use super::frame::{Frame, FrameKind, read_frame, read_sealed};
+use crate::connection::Watched;
 
 /// What the seals of all connections of a copy follow from.
 #[derive(Clone, Debug)]
@@ -58,14 +59,14 @@ impl<'a> Outgoing<'a> {
 /// Reads frames.
 #[derive(Debug)]
 pub struct Incoming<'a> {
-    stream: &'a TcpStream,
+    stream: Watched<'a>,
     seal: Option<Seal>,
 }
 
 impl<'a> Incoming<'a> {
     /// Of the connection of this number.
     pub fn new(stream: &'a TcpStream, secret: Option<&Secret>, number: usize, way: Way) -> Self {
-        Self { stream, seal: Secret::seal(secret, number, way) }
+        Self { stream: Watched::new(stream), seal: Secret::seal(secret, number, way) }
     }
 
     /// Reads the content of the next frame; there has to be one.

@@ -10,7 +10,7 @@ use std::thread;
 
 use seatrial_mover::{BLOCK, ControlChannel, CopyOptions, Progress, Reach, roots, send, serve};
 
-use crate::rig::{BoundByPermissions, WAYS, copied, copy, has_partial, listed, make_tree, noise};
+use crate::rig::{BoundByPermissions, WAYS, Way, copied, copy, has_partial, listed, make_tree, noise};
 
 #[test]
 fn a_link_in_the_target_that_leads_out_of_it_is_not_followed() {
@@ -149,6 +149,26 @@ fn two_copies_into_one_target_leave_whole_files() {
         assert_eq!(counts.failures, []);
         assert_eq!(listed(&target), listed(&tree), "{way:?}");
     }
+}
+
+#[test]
+fn a_directory_is_not_copied_into_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = folder.path().join("tree");
+    make_tree(&tree);
+    let before = listed(&tree);
+    for (source, target) in [("", "sub"), ("", "plain/deep/new"), (".", "sub")] {
+        let (source, to) = (tree.join(source), tree.join(target));
+        let to = to.as_os_str().as_encoded_bytes();
+        let copied = copy(Way::Here, &[source], to, CopyOptions::default(), &Progress::default());
+        let text = copied.expect_err("refused").to_string();
+        assert!(text.contains("would be copied into itself; choose a target outside of it"), "{text}");
+        assert_eq!(listed(&tree), before, "nothing was made");
+    }
+    // Where it lies: everything is there.
+    let counts = copied(Way::Here, std::slice::from_ref(&tree), folder.path(), CopyOptions::default());
+    assert_eq!((counts.files, counts.failures), (0, vec![]));
+    assert_eq!(listed(&tree), before);
 }
 
 #[test]

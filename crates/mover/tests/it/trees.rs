@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use seatrial_mover::{BLOCK, CopyOptions, Progress, Window};
 
-use crate::rig::{WAYS, Way, copied, copy, has_partial, listed, make_tree, noise, skipped};
+use crate::rig::{
+    BoundByPermissions, WAYS, Way, copied, copy, has_partial, listed, make_tree, noise, skipped,
+};
 
 #[test]
 fn a_tree_arrives_with_all_its_names_links_modes_and_times() {
@@ -147,6 +149,49 @@ fn extended_attributes_come_with_preserve_only() {
             assert_eq!(read(target.join("file"), "user.origin"), expected(b"here"), "{way:?}");
             assert_eq!(read(target.clone(), "user.kind"), expected(b"a tree"), "{way:?}");
         }
+    }
+}
+
+#[test]
+fn extended_attributes_of_a_file_that_its_owner_cannot_write_come_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = folder.path().join("tree");
+    fs::create_dir(&tree).expect("made");
+    let file = tree.join("file");
+    fs::write(&file, "content").expect("written");
+    let set = |value: &[u8]| {
+        rustix::fs::setxattr(&file, "user.origin", value, rustix::fs::XattrFlags::empty())?;
+        rustix::fs::setxattr(&tree, "user.origin", value, rustix::fs::XattrFlags::empty())
+    };
+    if let Err(errno) = set(b"here") {
+        skipped(&format!("the file system of {} takes no attributes: {errno}", tree.display()));
+        return;
+    }
+    let modes = |mode: u32, path: &std::path::Path| {
+        fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("set");
+    };
+    for way in WAYS {
+        let target = folder.path().join(format!("{way:?}"));
+        // The second time the content is there already, in a file that nobody can write.
+        for value in [b"here", b"more"] {
+            set(value).expect("set");
+            modes(0o444, &file);
+            modes(0o555, &tree);
+            let bound = BoundByPermissions::new();
+            let options = CopyOptions { preserve: true, checksum: true, ..CopyOptions::default() };
+            let counts = copied(way, &[tree.join("")], &target, options);
+            drop(bound);
+            modes(0o644, &file);
+            modes(0o755, &tree);
+            assert_eq!(counts.failures, [], "{way:?}");
+            for (path, mode) in [(target.join("file"), 0o444), (target.clone(), 0o555)] {
+                let mut there = [0; 4];
+                rustix::fs::getxattr(&path, "user.origin", &mut there[..]).expect("there");
+                assert_eq!(&there, value, "{way:?}");
+                assert_eq!(fs::metadata(&path).expect("there").mode() & 0o7777, mode, "{way:?}");
+            }
+        }
+        modes(0o755, &target);
     }
 }
 

@@ -18,6 +18,13 @@ const ROOM: usize = 512;
 pub struct TcpInfo {
     /// Timeouts of the oldest segment since the last answer; 0 again with every answer.
     pub retransmits: Option<u8>,
+    /// Probes of an idle connection or a closed window since the last answer.
+    pub probes: Option<u8>,
+    /// Sent segments without an answer.
+    pub unacked: Option<u32>,
+    /// Milliseconds since data came, and since an acknowledgement that was looked at.
+    pub last_data_recv_ms: Option<u32>,
+    pub last_ack_recv_ms: Option<u32>,
     /// Payload bytes of a sent segment at most.
     pub snd_mss: Option<u32>,
     pub pmtu: Option<u32>,
@@ -65,7 +72,11 @@ impl TcpInfo {
         // Offsets of linux/tcp.h: eight bytes, then 32-bit numbers, and from 104 on 64-bit numbers in between.
         Self {
             retransmits: bytes.get(2).copied(),
+            probes: bytes.get(3).copied(),
             snd_mss: four(16),
+            unacked: four(24),
+            last_data_recv_ms: four(52),
+            last_ack_recv_ms: four(56),
             pmtu: four(60),
             rtt_us: four(68),
             snd_ssthresh: four(76),
@@ -131,6 +142,8 @@ mod tests {
         assert!(ours.bytes_acked.is_some_and(|bytes| bytes <= 5001), "{ours:?}");
         assert!(ours.snd_mss.is_some_and(|mss| mss > 500) && ours.snd_cwnd.is_some_and(|cwnd| cwnd > 0));
         assert!(ours.data_segs_out.is_some_and(|count| (1..=12).contains(&count)), "{ours:?}");
+        assert_eq!((ours.unacked, ours.probes), (Some(0), Some(0)));
+        assert!(ours.last_ack_recv_ms.is_some_and(|ms| ms < 60_000), "{ours:?}");
         // Beside the data at least the request for the connection and its answer.
         assert!(
             ours.segs_out > ours.data_segs_out && ours.segs_in.is_some_and(|count| count > 0),
