@@ -53,7 +53,7 @@ pub fn of_record(info: &RunInfo) -> RunOptions {
     info.options.clone().unwrap_or_else(|| as_typed_then(info))
 }
 
-/// Removes the commands of a record that anybody may have written; typed ones are used.
+/// Removes the commands of a record that anybody may have written, and the file that it would write; typed ones are used.
 pub fn forget_commands(info: &mut RunInfo) {
     let mut options = of_record(info);
     let kept = [("--ssh", options.nodes.ssh.take()), ("--mpirun", options.nodes.mpirun.take())];
@@ -61,6 +61,12 @@ pub fn forget_commands(info: &mut RunInfo) {
         output::warn(&format!(
             "{option} '{command}' of this run is ignored, since the run is not in SEATRIAL_HOME: type the \
              option again to use it"
+        ));
+    }
+    if let Some(file) = options.write.take() {
+        output::warn(&format!(
+            "--write '{}' of this run is ignored, since the run is not in SEATRIAL_HOME",
+            file.display()
         ));
     }
     info.options = Some(options);

@@ -170,6 +170,7 @@ fn begin(
     if args.script.is_none() {
         options.nodes = fleet::settled(&options.nodes);
     }
+    let write = options.write.clone();
     let info = RunInfo {
         id: String::new(),
         seatrial: env!("CARGO_PKG_VERSION").to_owned(),
@@ -202,7 +203,7 @@ fn begin(
         reference: job.reference.map(|(_, records)| records),
         share_hosts,
         time_budget,
-        write: job.settings.and_then(|settings| settings.write),
+        write,
     };
     work.measure(registry, fleet.as_mut(), journal, args, ending).map_err(CliError::begun)
 }
@@ -247,6 +248,7 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
     let share_hosts = options.nodes.share_hosts;
     let ending = Ending { strict: options.check.strict, ..ending };
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
+    let write = options.write.clone();
     // Only after they have reached nodes.
     resumed.journal.keep_options(options)?;
     let mut site = site_of(fleet.as_ref());
@@ -266,7 +268,7 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
         profile,
         reference: resumed.run.reference()?.into_present(),
         share_hosts,
-        write: None,
+        write,
     };
     work.measure(registry, fleet.as_mut(), resumed.journal, args, ending).map_err(CliError::begun)
 }

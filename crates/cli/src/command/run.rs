@@ -189,13 +189,7 @@ fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Studied
             ));
         }
         let settings = tried::of_factors(&options.factors)?;
-        return Ok(Some(Studied::Settings(WantedSettings {
-            settings,
-            typed: true,
-            repeats,
-            seed,
-            write: None,
-        })));
+        return Ok(Some(Studied::Settings(WantedSettings { settings, typed: true, repeats, seed })));
     }
     if named.len() != 1 {
         return usage(format!("--factors takes one benchmark, not {}", named.len()));

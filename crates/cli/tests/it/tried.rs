@@ -219,6 +219,46 @@ fn what_a_kill_after_the_last_case_left_set_is_restored_by_a_resumed_run() {
 }
 
 #[test]
+fn the_profile_of_a_trial_that_was_interrupted_is_written_by_the_resumed_run() {
+    with_own_network(|| {
+        fs::write(TCP_RMEM, "4096 16384 16384").expect("written");
+        let before = text(TCP_RMEM);
+        let wanted = PROFILE.replace("\"16 KiB\", \"16 KiB\"", "\"128 KiB\", \"6 MiB\"");
+        // A busy machine may hide the gain.
+        let finds = |_| {
+            let home = Home::new();
+            let (profile, paying) = (home.file("p.toml", &wanted), home.folder().join("paying.toml"));
+            let line = format!("settings try {} --with net.tcp_stream {STREAM} --write", profile.display());
+            kill_while_set(&home, home.seatrial(&line).word(&paying).start(), &before);
+            assert!(!paying.exists());
+            home.seatrial("run --resume --yes").run().exits(0).says(&paying.display().to_string());
+            paying.exists().then_some(())
+        };
+        (0..TRIES).find_map(finds).expect("a gain in one of the studies");
+        assert_eq!((text(TCP_RMEM), journals()), (before, Vec::new()));
+    });
+}
+
+#[test]
+fn a_resumed_trial_keeps_to_its_file_but_one_of_elsewhere_writes_none() {
+    let home = Home::new();
+    let profile =
+        home.file("p.toml", "title = \"a test\"\n\n[[setting]]\nid = \"memory.swappiness\"\nequals = 10\n");
+    let line = format!("settings try {} --with net.tcp_stream --repeats 2 --yes --write", profile.display());
+    let paying = home.folder().join("paying.toml");
+    let told = format!("no setting pays here: {} was not written", paying.display());
+    // Simulated nodes do not answer orders.
+    home.seatrial(&line).word(&paying).script(&swappy()).run().exits(3).says(&told);
+    home.seatrial("run --resume --yes").script(&swappy()).run().exits(3).says(&told);
+    let elsewhere = home.folder().join("elsewhere");
+    fs::rename(home.run(), &elsewhere).expect("moved");
+    let ended =
+        home.seatrial("run --yes --resume").word(elsewhere.join("run.json")).script(&swappy()).run().exits(3);
+    let ended = ended.says("--write '").says("is ignored");
+    assert!(!ended.err.contains(&told), "{}", ended.err);
+}
+
+#[test]
 fn without_rights_it_is_said_and_no_gain_is_told() {
     with_own_network(|| {
         let before = text(TCP_RMEM);

@@ -1,6 +1,7 @@
 //! Options of a run, from which command line, help and record are made, and with which a run is resumed.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use clap::{Arg, Args, Command, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,10 @@ pub struct RunOptions {
     #[arg(long, conflicts_with = "resume")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_probes: bool,
+    /// File that `seatrial settings try` writes the settings that pay to.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<PathBuf>,
     /// Which nodes to use, and how to reach them.
     #[command(flatten)]
     #[serde(flatten)]
@@ -256,12 +261,14 @@ mod tests {
                 share_hosts: true,
                 ..NodeOptions::default()
             },
+            write: Some("/tmp/paying.toml".into()),
             ..RunOptions::default()
         };
         let value = to_value(&options).unwrap();
         let wanted = json!({
             "benchmarks": ["net.rr"], "params": { "size": ["1 B", "64 KiB"] }, "seed": u64::MAX, "strict": true,
             "nodelist": "n[1-4]", "launcher": "slurm", "time": "10", "ssh_fanout": 2, "share_hosts": true,
+            "write": "/tmp/paying.toml",
         });
         assert_eq!(value, wanted);
         assert_eq!(from_value::<RunOptions>(value).unwrap(), options);

@@ -1,5 +1,7 @@
 //! `seatrial settings try`.
 
+use std::path::{Path, PathBuf, absolute};
+
 use seatrial_engine::Factors;
 use seatrial_model::record::{BenchmarkOptions, RunOptions};
 
@@ -19,7 +21,8 @@ pub fn run(args: &TryArgs) -> Result<Exit, CliError> {
         yes: args.yes,
         ..BenchmarkOptions::default()
     };
-    let options = RunOptions { bench, nodes: args.nodes.clone(), ..RunOptions::default() };
+    let write = args.write.as_deref().map(wherever_resumed);
+    let options = RunOptions { bench, write, nodes: args.nodes.clone(), ..RunOptions::default() };
     let measure = MeasureArgs {
         plan: args.plan,
         resume: None,
@@ -29,6 +32,12 @@ pub fn run(args: &TryArgs) -> Result<Exit, CliError> {
         script: args.script.clone(),
     };
     session::run(|| job(args, &options.bench), &measure, options.clone(), false)
+}
+
+/// The name of `file` from whatever folder the run is resumed. The record holds it as text.
+fn wherever_resumed(file: &Path) -> PathBuf {
+    let absolute = absolute(file).ok().filter(|path| path.to_str().is_some());
+    absolute.unwrap_or_else(|| file.to_owned())
 }
 
 fn job(args: &TryArgs, bench: &BenchmarkOptions) -> Result<Job, CliError> {
@@ -42,7 +51,6 @@ fn job(args: &TryArgs, bench: &BenchmarkOptions) -> Result<Job, CliError> {
         typed: false,
         repeats: args.repeats.unwrap_or(Factors::REPEATS),
         seed: args.seed.unwrap_or(Factors::SEED),
-        write: args.write.clone(),
     };
     Ok(Job { settings: Some(settings), ..measured::job(bench)? })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 
 use jiff::Zoned;
 use seatrial_analysis::audit;
@@ -28,8 +27,6 @@ pub struct WantedSettings {
     pub typed: bool,
     pub repeats: u32,
     pub seed: u64,
-    /// Where the settings that pay go.
-    pub write: Option<PathBuf>,
 }
 
 /// Settings that differ on some node.
