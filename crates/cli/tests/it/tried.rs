@@ -254,7 +254,7 @@ fn a_resumed_trial_keeps_to_its_file_but_one_of_elsewhere_writes_none() {
     fs::rename(home.run(), &elsewhere).expect("moved");
     let ended =
         home.seatrial("run --yes --resume").word(elsewhere.join("run.json")).script(&swappy()).run().exits(3);
-    ended.says("--write '").says("is ignored");
+    let ended = ended.says("--write '").says("is ignored");
     assert!(!ended.err.contains(&told), "{}", ended.err);
 }
 
