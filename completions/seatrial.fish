@@ -32,7 +32,7 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "gate" -d 'Say in 
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "inventory" -d 'Show the hardware of this machine or of each node, with the limit of every part'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "list" -d 'Show benchmarks, patterns, settings and profiles, or explain one of them'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "settings" -d 'Show host settings that affect measurements, compare them with a profile, apply and restore them'
-complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "compare" -d 'Compare two or more runs: better, worse, the same, or undecided'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "compare" -d 'Compare two or more runs: better, worse, same, cannot tell'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "history" -d 'List stored runs, and show the trend of a benchmark'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "report" -d 'Show the results of a run'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "export" -d 'Write a run in formats of other programs'
@@ -328,7 +328,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l dry-run -d '
 complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l other-hosts -d 'Also remove folders of other hosts, for which it is unknown whether their process still runs'
 complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l streams -d 'Data connections, or threads within this host' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l window -d 'Buffers of each data connection: auto: the kernel\'s; bdp: speed of the interface / 8 x round trip; or a size' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l window -d 'Buffers of each data connection: auto: the kernel\'s; bdp: (speed of the interface in bit/s) x (round trip in s) / 8 bytes; or a size' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l checksum -d 'Compare the content of files that have the same size, whatever their time says'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l preserve -d 'Also owners and extended attributes (access control lists too); modes and times always come along'
@@ -341,7 +341,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "inventory" -d 'Show the hardware of this machine or of each node, with the limit of every part'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "list" -d 'Show benchmarks, patterns, settings and profiles, or explain one of them'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "settings" -d 'Show host settings that affect measurements, compare them with a profile, apply and restore them'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "compare" -d 'Compare two or more runs: better, worse, the same, or undecided'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "compare" -d 'Compare two or more runs: better, worse, same, cannot tell'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "history" -d 'List stored runs, and show the trend of a benchmark'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "report" -d 'Show the results of a run'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "export" -d 'Write a run in formats of other programs'
