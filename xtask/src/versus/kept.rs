@@ -72,7 +72,8 @@ impl Hardware {
         Self {
             cpu: model.to_owned(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
-            kernel: kernel.trim().to_owned(),
+            // What follows names a build of somebody's.
+            kernel: kernel.trim().split(['.', '-']).take(2).collect::<Vec<_>>().join("."),
         }
     }
 }
