@@ -88,7 +88,7 @@ exit 7
 #[test]
 fn a_guest_has_nodes_of_memory_disks_and_rdma_and_we_find_and_measure_them() {
     let fake = Fake::new(&format!("node=1 far={FAR_PERCENT} h2d={NEAR}"));
-    let options = ["--numa", "2", "--disks", "sata:1,scsi:1,nvme:1", "--nics", "2", "--limit", "600"];
+    let options = ["--numa", "2", "--disks", "sata:1,scsi:1,nvme:1", "--nics", "2", "--limit", "1200"];
     let Some(output) = guest(&options, &job(&fake)) else { return };
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     let errors = text(&output.stderr);

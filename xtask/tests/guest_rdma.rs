@@ -109,7 +109,7 @@ fn every_benchmark_moves_its_data_and_what_cannot_be_is_told() {
          named none {write}\n",
         runs = runs.concat()
     );
-    let Some(output) = guest(&["--limit", "900"], &script) else { return };
+    let Some(output) = guest(&["--limit", "1200"], &script) else { return };
     let told = Runs::of(&output);
     for (run, cases) in RUNS {
         let results = told.results(run);
@@ -297,7 +297,7 @@ fn of_all_to_all(document: &Value, port: &str, queue_pairs: u64) {
 
 #[test]
 fn two_guests_measure_each_other_and_a_dead_peer_and_a_cut_link_are_outcomes() {
-    let options = ["--guests", "2", "--nics", "2", "--limit", "900"];
+    let options = ["--guests", "2", "--nics", "2", "--limit", "1200"];
     let Some(output) = guest(&options, &between_two()) else { return };
     let told = Runs::of(&output);
     told.result("both");

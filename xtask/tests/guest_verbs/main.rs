@@ -29,7 +29,7 @@ fn passed(output: &str) -> Vec<u32> {
 fn verbs_do_on_soft_roce_what_they_promise() {
     let program = std::env::current_exe().unwrap();
     let command = script(&program.display().to_string());
-    let Some(output) = boot::boot(&["--nics", "1", "--limit", "600"], &["sh", "-c", &command], &[]) else {
+    let Some(output) = boot::boot(&["--nics", "1", "--limit", "1200"], &["sh", "-c", &command], &[]) else {
         return;
     };
     let told = String::from_utf8_lossy(&output.stdout);
