@@ -16,11 +16,7 @@ const LAB: [&str; 2] = ["cluster", "lab"];
 /// What the tests in emulated machines begin with. Those compute most of their time.
 const GUEST: &str = "guest";
 
-/// Programs that wait for timers, deadlines and throttled disks most of their time, and need nothing of each other.
-const WAITING: [&str; 4] = ["faults", "file", "gone", "systemd"];
-
-/// The lanes of the whole workspace below `root`: the virtual machines, the lab, everything else with the doc tests, and what
-/// waits.
+/// The lanes of the whole workspace below `root`: the virtual machines, the lab, and everything else with the doc tests.
 ///
 /// All select the whole workspace and then programs of it, so that none of them compiles anything with other features.
 ///
@@ -30,18 +26,16 @@ pub fn lanes(root: &Path) -> io::Result<Vec<Lane>> {
     let programs = programs(root)?;
     let is_guest = |name: &&String| name.starts_with(GUEST);
     let is_lab = |name: &&String| LAB.contains(&name.as_str());
-    let waits = |name: &&String| WAITING.contains(&name.as_str());
     let of = |is_in_lane: &dyn Fn(&&String) -> bool| -> Vec<String> {
         let names = programs.iter().filter(is_in_lane);
         names.flat_map(|name| ["--test".to_owned(), name.clone()]).collect()
     };
     let plain = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let others = of(&|name| !is_guest(name) && !is_lab(name) && !waits(name));
+    let others = of(&|name| !is_guest(name) && !is_lab(name));
     Ok(vec![
         vec![of(&is_guest)],
         vec![of(&is_lab)],
         vec![[plain(&["--lib", "--bins"]), others].concat(), plain(&["--doc"])],
-        vec![of(&waits)],
     ])
 }
 
@@ -85,7 +79,6 @@ mod tests {
             lanes.iter().position(|lane| lane.iter().flatten().any(|word| word == name)).expect("a lane")
         };
         assert_eq!([of("guest_rdma"), of("cluster"), of("conformance"), of("it")], [0, 1, 2, 2]);
-        assert!(WAITING.iter().all(|name| of(name) == 3));
     }
 
     #[test]
