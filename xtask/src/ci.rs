@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::{deny, emulated, fuzz, generate, instructions, test, workspace};
 
-/// Run the stages that a change must pass: all but `fuzz`, or those named.
+/// Run the stages that a change must pass, or those named.
 #[derive(clap::Args)]
 pub struct Args {
     /// The stages to run.
@@ -28,15 +28,19 @@ pub enum Stage {
     Doc,
     /// Generated files are unchanged.
     Generate,
-    /// Unit tests and the binary on emulated processors: x86-64 of 2008, x86-64-v3 and 64-bit Arm.
+    /// Unit tests and the binary on emulated processors: x86-64 of 2008 and x86-64-v3.
     Emulated,
+    /// The same on an emulated 64-bit Arm. By name only: everything is compiled once more for it.
+    Arm,
     /// The hot loops take no more instructions than those kept.
     Instructions,
     /// Twenty seconds of each fuzz target, two at a time. By name only: its instrumented build takes ten minutes, and the
     /// tests read the kept corpus without it.
     Fuzz,
-    /// All tests.
+    /// All tests, but those of `guests`.
     Test,
+    /// The tests that measure in virtual machines. By name only: all of them is emulated, which takes half an hour.
+    Guests,
 }
 
 impl std::fmt::Display for Stage {
@@ -48,9 +52,11 @@ impl std::fmt::Display for Stage {
             Stage::Doc => "doc",
             Stage::Generate => "generate",
             Stage::Emulated => "emulated",
+            Stage::Arm => "arm",
             Stage::Instructions => "instructions",
             Stage::Fuzz => "fuzz",
             Stage::Test => "test",
+            Stage::Guests => "guests",
         })
     }
 }
@@ -68,12 +74,14 @@ impl Stage {
                 workspace::run(cargo("doc --locked --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
             }
             Stage::Generate => generate::run(&generate::Args { check: true }),
-            Stage::Emulated => emulated::run(),
+            Stage::Emulated => emulated::as_x86(),
+            Stage::Arm => emulated::as_arm(),
             Stage::Instructions => instructions::run(&instructions::Args { keep: false }),
             Stage::Fuzz => {
                 fuzz::run(&fuzz::Args { targets: Vec::new(), runs: None, seconds: 20, seed: 1, keep: false })
             }
             Stage::Test => test::run(&test::Args { args: Vec::new() }),
+            Stage::Guests => test::run(&test::Args { args: test::guests()? }),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use super::machine::Machine;
-use super::programs::{self, Program, Programs};
+use super::programs::{Program, Programs, rank};
 use crate::test::Digest;
 
 /// The longest that a test program may take in seconds: one that hangs ends.
@@ -80,21 +80,20 @@ pub fn check_left_out(programs: &Programs) -> Result<()> {
 ///
 /// # Errors
 /// When the emulator cannot be started.
-pub fn run(runs: &[(&Machine, &Programs)]) -> Result<Vec<String>> {
+pub fn run(machines: &[Machine], programs: &Programs) -> Result<Vec<String>> {
     for (why, names) in LEFT_OUT {
         println!("left out, for {why}: {}", names.join(", "));
     }
-    let jobs = runs
-        .iter()
-        .flat_map(|(machine, programs)| programs.tests.iter().map(|program| (*machine, *programs, program)));
+    let jobs =
+        machines.iter().flat_map(|machine| programs.tests.iter().map(move |program| (machine, program)));
     let mut jobs: Vec<_> = jobs.collect();
     // What takes longest begins first, on every machine.
-    jobs.sort_by_key(|(_, _, program)| programs::rank(&program.name));
+    jobs.sort_by_key(|(_, program)| rank(&program.name));
     let queue = Mutex::new(jobs.into_iter());
     let failed = Mutex::new(Vec::new());
     let next = || queue.lock().ok().and_then(|mut queue| queue.next());
     let work = || -> Result<()> {
-        while let Some((machine, programs, program)) = next() {
+        while let Some((machine, program)) = next() {
             if let Some(line) = one(machine, programs, program)?
                 && let Ok(mut failed) = failed.lock()
             {

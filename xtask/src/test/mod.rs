@@ -6,4 +6,4 @@ mod lanes;
 mod run;
 
 pub use digest::{Counts, Digest};
-pub use run::{Args, run};
+pub use run::{Args, guests, run};

@@ -12,7 +12,7 @@ use super::{Digest, groups};
 use crate::packages;
 use crate::workspace;
 
-/// Run all tests of the workspace, doc tests too.
+/// Run all tests of the workspace, doc tests too; those that measure in virtual machines are `cargo xtask ci guests`.
 ///
 /// As root on Debian it installs the packages that the tests need, and starts no daemon of theirs. Otherwise it says which
 /// groups of tests cannot run, and the command that lets them: those tests say that they were skipped. With CI=true in
@@ -22,6 +22,14 @@ pub struct Args {
     /// Arguments for `cargo test`, for example `-p seatrial-stats -- median`.
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<String>,
+}
+
+/// The arguments of `cargo test` for the tests that measure in virtual machines.
+///
+/// # Errors
+/// When the folders of tests cannot be read.
+pub fn guests() -> Result<Vec<String>> {
+    lanes::guests(workspace::root()).context("cannot list the test programs")
 }
 
 /// Runs the tests.
@@ -42,6 +50,10 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let started = Instant::now();
     let mut digest = Digest::default();
+    if !is_narrowed(&args.args) {
+        // All programs, among them those that tests of another package start.
+        workspace::run(&mut workspace::cargo(["test", "--locked", "--workspace", "--no-run"]))?;
+    }
     let mut passed = if args.args.is_empty() {
         pass_of_all(&mut digest)?
     } else {
@@ -97,8 +109,6 @@ const TRIES_AGAIN: usize = 2;
 
 /// All tests of the workspace, in lanes side by side.
 fn pass_of_all(digest: &mut Digest) -> Result<bool> {
-    let mut build = workspace::cargo(["test", "--locked", "--workspace", "--no-run"]);
-    workspace::run(&mut build)?;
     let lanes = lanes::lanes(workspace::root()).context("cannot list the test programs")?;
     let whole = |words: Vec<String>| cargo_arguments(&words);
     let lanes: Vec<Lane> = lanes.into_iter().map(|lane| lane.into_iter().map(whole).collect()).collect();
@@ -185,15 +195,19 @@ fn by_itself(given: &[String], name: &str) -> Vec<String> {
     words
 }
 
+/// Whether certain packages are meant.
+fn is_narrowed(to_cargo: &[String]) -> bool {
+    to_cargo.iter().any(|word| word.starts_with("-p") || word.starts_with("--package"))
+}
+
 /// Ours around those of the person: `--show-output` makes passed tests give away why they skipped themselves.
 fn cargo_arguments(given: &[String]) -> Vec<String> {
     let (to_cargo, to_tests) = match given.iter().position(|word| word == "--") {
         Some(border) => (&given[..border], &given[border + 1..]),
         None => (given, &[][..]),
     };
-    let narrowed = to_cargo.iter().any(|word| word.starts_with("-p") || word.starts_with("--package"));
     let mut words = vec!["test", "--locked", "--no-fail-fast"];
-    if !narrowed {
+    if !is_narrowed(to_cargo) {
         words.push("--workspace");
     }
     words.extend(to_cargo.iter().map(String::as_str));
@@ -206,7 +220,7 @@ fn cargo_arguments(given: &[String]) -> Vec<String> {
 /// a processor that other tests share: they are ignored in the run of all, and have `alone` in their names. None when the
 /// person asked for certain tests.
 fn alone(given: &[String]) -> Option<Vec<String>> {
-    if given.iter().any(|word| word == "--") {
+    if given.iter().any(|word| word == "--" || word == "--test") {
         return None;
     }
     // No doc test is one of them.
@@ -280,6 +294,7 @@ mod tests {
         let last = "test --locked --no-fail-fast -p seatrial-bench --tests -- --show-output --ignored --test-threads=1 alone";
         assert_eq!(words_of("-p seatrial-bench").as_deref(), Some(last));
         assert_eq!(words_of("-- median"), None);
+        assert_eq!(words_of("--test guest_numa"), None);
     }
 
     #[test]
