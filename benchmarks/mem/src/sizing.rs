@@ -18,7 +18,7 @@ pub fn prepare_time(work: Nanos) -> Nanos {
     Nanos::secs(120).plus(Nanos(work.get().saturating_mul(20)))
 }
 
-/// Size of a memory ring when no cache size is known, in bytes.
+/// Size of a memory ring when no cache behind the second level is known, in bytes.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
 /// Cache line length when it is not reported, in bytes: that of every x86-64 and most Arm processors.
@@ -42,7 +42,9 @@ pub fn cache(machine: &Machine, cpus: &[u32]) -> Known<LastLevelCache> {
 /// fits.
 pub fn ring(cache: &Known<LastLevelCache>, fits: impl Fn(u64) -> bool) -> Option<u64> {
     let wanted = match cache {
-        Known::Known(cache) => sizes::at_least((TIMES_CACHE * cache.bytes).max(LEAST)),
+        Known::Known(cache) if cache.level >= 3 => sizes::at_least((TIMES_CACHE * cache.bytes).max(LEAST)),
+        // A cache of the whole chip, and one that a hypervisor hides, is in no file.
+        Known::Known(cache) => sizes::at_least((TIMES_CACHE * cache.bytes).max(WITHOUT_CACHE_FACTS)),
         Known::Unknown(_) => WITHOUT_CACHE_FACTS,
     };
     sizes::sizes(wanted).into_iter().rfind(|size| fits(*size)).filter(|size| *size >= LEAST)
@@ -62,6 +64,8 @@ mod tests {
         assert_eq!(ring(&cache(30 << 20), |size| size <= 100 << 20), Some(96 << 20));
         assert_eq!(ring(&cache(1 << 10), |_| true), Some(LEAST));
         assert_eq!(ring(&Known::unknown("hidden"), |_| true), Some(1 << 30));
+        let second = Known::Known(LastLevelCache { level: 2, bytes: 1 << 20, disagreement: None });
+        assert_eq!(ring(&second, |_| true), Some(1 << 30));
         assert_eq!(ring(&cache(30 << 20), |size| size < LEAST), None);
     }
 }

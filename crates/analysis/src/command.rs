@@ -25,5 +25,5 @@ pub fn quoted(word: &str) -> String {
 
 /// Nodes as `-w` takes them.
 pub(crate) fn nodes_word<T: AsRef<str>>(nodes: &[T]) -> String {
-    quoted(&fold(&nodes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+    quoted(&fold(nodes))
 }

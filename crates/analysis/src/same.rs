@@ -3,23 +3,24 @@
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Value, Verification};
 
-/// Whether two cases measure the same: benchmark, parameters, the step of a pattern with concurrent cases, the load beside
-/// it, and the repeat of a study. Versions are compared by the caller, because a difference in them is reported.
+/// What went on beside a case: the step of a pattern with concurrent cases, and the load of another test.
+pub(crate) fn company(case: &CaseRecord) -> Company {
+    let step = case.origin.step.map(|step| (step, case.origin.pattern.clone()));
+    let beside = case.origin.beside.as_ref();
+    (step, beside.map(|beside| (beside.test.clone(), beside.load.clone(), beside.percent, beside.is_load)))
+}
+
+/// See [`company`].
+pub(crate) type Company = (Option<(u64, Option<String>)>, Option<(String, String, u32, bool)>);
+
+/// Whether two cases measure the same: benchmark, parameters, what went on beside them, and the repeat of a study. Versions
+/// are compared by the caller, because a difference in them is reported.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
-    let step = |case: &CaseRecord| Some((case.origin.step?, case.origin.pattern.clone()));
     let repeat = |case: &CaseRecord| {
         let study = case.origin.study.as_ref()?;
         Some((study.repeat, study.block.as_ref().map(|block| (block.setting.clone(), block.place))))
     };
-    let load = |case: &CaseRecord| {
-        let beside = case.origin.beside.as_ref()?;
-        Some((beside.test.clone(), beside.load.clone(), beside.percent, beside.is_load))
-    };
-    a.bench == b.bench
-        && asked(a).eq(asked(b))
-        && step(a) == step(b)
-        && load(a) == load(b)
-        && repeat(a) == repeat(b)
+    a.bench == b.bench && asked(a).eq(asked(b)) && company(a) == company(b) && repeat(a) == repeat(b)
 }
 
 /// The parameters that two cases must have in common to measure the same. Those of versions without `verify` verified in full.

@@ -88,6 +88,6 @@ pub use stream::{
     Accepted, Endpoint, Listener, Listeners, PeerAddress, REPLY_TIMEOUT, beside, connect_over,
     connection_evidence, interface_of, is_timeout, second_handles, setting_up,
 };
-pub use team::{Answers, ThreadSpec, ThreadTeam};
+pub use team::{Answers, ThreadSpec, ThreadTeam, panic_text};
 pub use transferred::Transferred;
 pub use verification::{VERIFY, VERIFY_BLOCKS};

@@ -1,5 +1,6 @@
 //! Pinned threads, each with its own state, that execute tasks together.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;
@@ -270,12 +271,16 @@ impl<T> Answers<T> {
     }
 }
 
+/// What a panic said.
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text was given")
+}
+
 /// Runs `work` on a named thread; a panic becomes an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let (thread, text) = (std::thread::current(), text.unwrap_or("without words"));
+        let (thread, text) = (std::thread::current(), panic_text(&*panic));
         Err(Reason::new(Cause::Crash, format!("thread {} panicked: {text}", thread.name().unwrap_or("?"))))
     })
 }

@@ -7,9 +7,12 @@ mod directories;
 mod earlier;
 mod error;
 pub mod exit;
+#[cfg(test)]
+mod fixture;
 mod fleet;
 mod judge;
 mod only_line;
+mod open_cases;
 mod options;
 mod output;
 mod params;

@@ -106,7 +106,7 @@ fn require_same_nodes(run: &str, nodes: &[String], args: &NodeOptions) -> Result
     };
     let named = fleet::nodes(args);
     if args.nodelist.is_some() && named.iter().map(String::as_str).collect::<BTreeSet<_>>() != its {
-        let typed = fold(&named.iter().map(String::as_str).collect::<Vec<_>>());
+        let typed = fold(&named);
         return refuse(
             "-w",
             &if typed.is_empty() { "no node is left".to_owned() } else { format!("it selects {typed}") },

@@ -40,7 +40,7 @@ pub fn are_here(typed: &[String], nodes: &[String]) -> Result<(), CliError> {
             given.names().filter(|name| !nodes.iter().any(|node| node == name)).collect();
         if !missing.is_empty() {
             let (missing, is) = (fold(&missing), if missing.len() == 1 { "is" } else { "are" });
-            let run = fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>());
+            let run = fold(nodes);
             let why = format!("{missing} {is} not among the nodes of the run ({run}); add nodes with -w");
             return Err(CliError::Usage(format!("--role {text}: {why}")));
         }

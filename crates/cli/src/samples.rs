@@ -2,6 +2,7 @@
 
 use seatrial_engine::guarded;
 use seatrial_model::record::CaseRecord;
+use seatrial_model::{DisturbedTrials, Fact, PartRecord, RepeatedTrials};
 use seatrial_store::{Plan, StoredRun};
 
 /// Adds the samples of `run` to `records` where they are in files: the benchmark reduces the parts' records again. A
@@ -17,6 +18,7 @@ pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
         let Some(parts) = run.samples(&record.case).ok().and_then(seatrial_store::Piece::into_present) else {
             continue;
         };
+        let parts = counted(record, parts);
         let made = guarded(&case.bench, "making numbers of its samples", || bench.reduce(case, &parts));
         let Ok(measures) = made else { continue };
         for (name, metric) in &mut record.metrics {
@@ -28,5 +30,44 @@ pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
                 metric.samples = Some(values.trials.clone());
             }
         }
+    }
+}
+
+/// The parts of those trials that are in the numbers of `record`: not of those that were repeated.
+pub fn counted(record: &CaseRecord, mut parts: Vec<PartRecord>) -> Vec<PartRecord> {
+    let repeated = RepeatedTrials::of(&record.evidence).unwrap_or_default().0;
+    let mut disturbed = DisturbedTrials::of(&record.evidence).unwrap_or_default().0;
+    disturbed.truncate(repeated as usize);
+    parts.retain(|part| disturbed.iter().all(|other| other.trial != part.trial));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::{DisturbedTrial, Integrity};
+
+    use super::*;
+    use crate::fixture::case;
+
+    #[test]
+    fn trials_that_were_repeated_are_not_in_the_numbers() {
+        let left = |repeated| {
+            let mut record = CaseRecord::measured(&case("toy", "n1"));
+            let disturbed = [1, 3].map(|trial| DisturbedTrial { trial, why: "a compiler".to_owned() });
+            DisturbedTrials(disturbed.to_vec()).put(&mut record.evidence);
+            RepeatedTrials(repeated).put(&mut record.evidence);
+            let part = |trial| PartRecord {
+                part: "worker".to_owned(),
+                index: 0,
+                node: "n1".to_owned(),
+                trial,
+                samples: Vec::new(),
+                integrity: Integrity::Verified { checked: 1 },
+                evidence: Default::default(),
+            };
+            counted(&record, (0..5).map(part).collect()).iter().map(|part| part.trial).collect::<Vec<_>>()
+        };
+        assert_eq!(left(0), [0, 1, 2, 3, 4]);
+        assert_eq!(left(1), [0, 2, 3, 4]);
     }
 }

@@ -17,9 +17,9 @@ use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{
     CaseRecord, Document, LauncherChoice, ProfileRef, RunEnd, RunInfo, RunOptions, RunTime, SCHEMA_VERSION,
 };
-use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
+use seatrial_model::{Case, CaseId, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::repeat_command;
-use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
+use seatrial_store::{Home, HomeEnv, Journal, RunFolder, StoreError, Tool};
 use serde_json::json;
 
 use crate::args::{MeasureArgs, OutputFormat};
@@ -34,7 +34,7 @@ use crate::only_line::{self, Told};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::time_account::TimeAccount;
-use crate::{earlier, fleet, judge, options, output, roles, stored};
+use crate::{earlier, fleet, judge, open_cases, options, output, roles, stored};
 
 pub struct Job {
     pub tests: Vec<Test>,
@@ -217,6 +217,9 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
     if ending.shown == Shown::SourceTables {
         stored::source_tables(run.profile()?.into_present().as_ref())?;
     }
+    if let Some(damage) = run.plan.damage() {
+        return Err(StoreError::Unreadable { id: run.name(), why: damage.to_string() }.into());
+    }
     let mut info = run.info()?.clone();
     if !home.holds(&path) {
         options::forget_commands(&mut info);
@@ -249,8 +252,8 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
     let ending = Ending { strict: options.check.strict, ..ending };
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
     let write = options.write.clone();
-    // Only after they have reached nodes.
-    resumed.journal.keep_options(options)?;
+    // Only after nodes were reached.
+    resumed.journal.go_on(options)?;
     let mut site = site_of(fleet.as_ref());
     seatrial_analysis::changed_since(&resumed.run.site()?, &mut site);
     earlier::note_counters(&home, Some(&info.id), &mut site);
@@ -378,7 +381,7 @@ impl Work {
             }
         };
         progress.finish();
-        let finished = match finished {
+        let mut finished = match finished {
             Ok(finished) => finished,
             Err(error) => {
                 progress.say(&format!("results so far are in {}", journal.path().display()));
@@ -389,6 +392,11 @@ impl Work {
         // A gate judges what it has.
         if is_stopped && ending.shown != Shown::Gate {
             return interrupted(journal, &signals, &progress);
+        }
+        for record in open_cases::not_ended(&self.plan, &finished.records).into_iter().filter(|_| is_stopped)
+        {
+            journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
+            finished.records.push(record);
         }
         let mut site = self.site;
         if ending.shown != Shown::Gate {
@@ -401,7 +409,7 @@ impl Work {
             }
         }
         let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
-        let rest = still_open(&finished.records, &planned, journal.info());
+        let rest = open_cases::still_open(&finished.records, &planned, journal.info());
         let against = Against {
             profile: self.profile.as_ref(),
             reference: self.reference.as_deref(),
@@ -416,19 +424,6 @@ impl Work {
         }
         Ok(exit)
     }
-}
-
-/// The message when cases were interrupted, or never ran because a job or node ended: once, with how to resume.
-fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo) -> Option<String> {
-    let is_open = |record: &&CaseRecord| match record.cause {
-        Some(Cause::Interrupted) => true,
-        Some(Cause::NeverReached) => planned.contains(&record.case),
-        _ => false,
-    };
-    let open: Vec<&CaseRecord> = records.iter().filter(is_open).collect();
-    let why = open.first()?.reason.as_deref().unwrap_or("the run was stopped");
-    let count = if open.len() == 1 { "1 case is".to_owned() } else { format!("{} cases are", open.len()) };
-    Some(format!("{count} still to be measured: {why}\nresume with: {}", repeat_command::resume(info)))
 }
 
 /// Nodes to measure again because they were slow in random pairs.

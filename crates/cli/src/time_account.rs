@@ -158,26 +158,10 @@ fn sum(trials: &[TrialTime], of: impl Fn(TrialTime) -> Nanos) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{About, Cause, Params, Reason, Subject};
+    use seatrial_model::{Cause, Reason};
 
     use super::*;
-
-    /// Two trials of 1 s, each with 100 ms beside.
-    fn case(name: &str, node: &str) -> Case {
-        let budget = Budget {
-            trials: 2,
-            max_trials: 4,
-            warm_up: Nanos(0),
-            measure: Nanos::secs(2),
-            prepare: Nanos::secs(9),
-            slack: Nanos::secs(1),
-            connect: Budget::CONNECT,
-            overhead: Nanos::millis(100),
-            precision_percent: 2.0,
-        };
-        Case::new(&About { id: "toy", ..About::WORKER }, node, Subject::node(), &Params::default(), budget)
-            .in_group(&About::WORKER, name)
-    }
+    use crate::fixture::case;
 
     #[derive(Default)]
     struct Played {

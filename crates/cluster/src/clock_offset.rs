@@ -25,10 +25,22 @@ impl ClockReadings {
 pub struct Offset {
     /// The node's clock minus the controller's, in nanoseconds.
     pub nanos: i64,
+    /// How wrong it may be when it is measured.
     pub error: Nanos,
+    /// When it was measured, by the controller's clock.
+    pub at: Nanos,
 }
 
+/// Two clocks part by so many nanoseconds in a second: quartz is made to 50 ppm.
+const APART: f64 = 100_000.0;
+
 impl Offset {
+    /// How wrong it may be at `moment` of the controller's clock.
+    pub fn error_at(self, moment: Nanos) -> Nanos {
+        let seconds = moment.get().abs_diff(self.at.get()) as f64 / 1e9;
+        self.error.plus(Nanos((seconds * APART) as u64))
+    }
+
     pub fn on_node(self, at: Nanos) -> Nanos {
         Nanos(at.get().saturating_add_signed(self.nanos))
     }
@@ -76,10 +88,11 @@ impl Offsets {
         let Some(node) = self.nodes.get_mut(node) else { return };
         let Some((_, sent)) = node.asked.take_if(|(asked, _)| *asked == round) else { return };
         let half = here.clock.get().saturating_sub(sent).div_ceil(2);
+        let at = here.clock;
         let offset = |there: Nanos, here: Nanos| {
             let middle = i128::from(here.get()) - i128::from(half);
             let nanos = i64::try_from(i128::from(there.get()) - middle).unwrap_or(0);
-            Offset { nanos, error: Nanos(half) }
+            Offset { nanos, error: Nanos(half), at }
         };
         if node.best.is_none_or(|best| half < best.clock.error.get()) {
             node.best = Some(OffsetPair {
@@ -166,7 +179,7 @@ mod tests {
 
     #[test]
     fn moments_go_there_and_back() {
-        let offset = Offset { nanos: -300, error: Nanos(1) };
+        let offset = Offset { nanos: -300, error: Nanos(1), at: Nanos(0) };
         assert_eq!(offset.on_node(Nanos(1_000)), Nanos(700));
         assert_eq!(offset.on_controller(Nanos(700)), Nanos(1_000));
     }

@@ -1,9 +1,8 @@
 //! Benchmark code on the controller: a panic ends its case and not the run.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use seatrial_bench::Benchmark;
+use seatrial_bench::{Benchmark, panic_text};
 use seatrial_model::{Case, Cause, Params, Reason, Site};
 
 /// The result of `compute` for a case of `bench`; `doing` names the step in the error.
@@ -14,18 +13,13 @@ pub fn guarded<T>(
 ) -> Result<T, Reason> {
     // Half-done work is dropped with the panic: `compute` only reads what it shares.
     catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|panic| {
-        let text = format!("defect of {bench}: {doing} panicked: {}", text_of(panic.as_ref()));
+        let text = format!("defect of {bench}: {doing} panicked: {}", panic_text(panic.as_ref()));
         Err(Reason::new(Cause::Protocol, text))
     })
 }
 
 pub fn planned(bench: &Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     guarded(bench.about.id, "planning its cases", || bench.plan(params, site))
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text was given")
 }
 
 #[cfg(test)]

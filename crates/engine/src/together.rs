@@ -57,7 +57,7 @@ impl Began {
             if let (Some(clock), Some(at)) = (clock, at) {
                 let moment = clock.on_controller(Nanos(at)).get();
                 began.moments.entry(part.trial).or_default().push(moment);
-                began.error = began.error.max(clock.error);
+                began.error = began.error.max(clock.error_at(Nanos(moment)));
             }
         }
         began
@@ -85,7 +85,7 @@ mod tests {
     use seatrial_model::{Evidence, Integrity};
 
     fn clock(nanos: i64, error: u64) -> Option<Offset> {
-        Some(Offset { nanos, error: Nanos(error) })
+        Some(Offset { nanos, error: Nanos(error), at: Nanos(0) })
     }
 
     #[test]
@@ -126,5 +126,9 @@ mod tests {
         // A concurrent case began 3 ns before the first and 1 ns after the last.
         began.join(Began::of(&[part(0, 0, Some(97)), part(1, 1, Some(1_401))], &clocks));
         assert_eq!(began.skew(), Some(json!({ "skew_ns": 11, "known_within_ns": 40 })));
+        // An hour after the clocks were compared.
+        let late = 3_600_000_000_000;
+        let began = Began::of(&[part(0, 0, Some(late)), part(1, 0, Some(late + 1_000))], &clocks);
+        assert_eq!(began.skew().unwrap()["known_within_ns"], 2 * 360_000_020);
     }
 }

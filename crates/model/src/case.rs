@@ -223,7 +223,7 @@ impl Case {
 pub fn node_names(nodes: &[String]) -> String {
     match nodes {
         [] | [_] | [_, _] => nodes.join("+"),
-        many => fold(&many.iter().map(String::as_str).collect::<Vec<_>>()),
+        many => fold(many),
     }
 }
 

@@ -59,6 +59,11 @@ pub fn copy_here(
         (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
         _ => roots.to_vec(),
     };
+    let mut folders = folders;
+    if let (Some(folders), true) = (&mut folders, roots.iter().any(|root| root.name.is_empty())) {
+        // Before another thread stores what is in it.
+        let _ = folders.directory(b"", true);
+    }
     let (queue, directories) = (Queue::default(), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -132,22 +137,19 @@ fn copy_entry(
             let source = entry.source();
             let leads_to = link_target(&source)
                 .map_err(|error| Failure::of(source.as_os_str().as_bytes(), "reading the link", &error))?;
-            store_link(&record(RecordKind::Link, Vec::new()), &leads_to, folders).map_err(failed)?;
+            let link = record(RecordKind::Link, Vec::new());
+            store_link(&link, &leads_to, folders, options.preserve).map_err(failed)?;
             Progress::add(&progress.others, 1);
         }
         _ => {
             let is_dry = options.dry_run.is_some();
             let need = need_of(&target, &entry.stamp, folders, options.checksum, options.preserve, is_dry);
-            let known = match need {
-                Some(Need::Nothing) => {
-                    Progress::add(&progress.unchanged, 1);
-                    return Ok(());
-                }
-                Some(Need::Other(hash)) => Some(hash),
-                _ => None,
-            };
+            if need == Some(Need::Nothing) {
+                Progress::add(&progress.unchanged, 1);
+                return Ok(());
+            }
             let source = OpenedSource::open(entry.source())?;
-            if known.map_or(Ok(false), |known| Ok(source.hash()? == known))? {
+            if source.is_in_target(need.unwrap_or(Need::Content), &entry.stamp)? {
                 if !is_dry {
                     let attributes = attributes(&source, options)?;
                     let kept = record(RecordKind::Keep, attributes);
@@ -189,11 +191,13 @@ fn copy_file(
     let failed = |error: io::Error| Failure::of(target, "storing the file in the target", &error);
     let attributes = attributes(source, options)?;
     let temporary = Temporary::open(folders.spot(target, true).map_err(failed)?).map_err(failed)?;
-    let copied = copy_content(source, &temporary, progress)
-        .and_then(|()| set_attributes(&temporary.file, &source.stamp, &attributes, options.preserve));
-    match copied {
-        // Stopped: what is there stays for the next copy.
-        _ if progress.is_stopped() => return Ok(()),
+    let copied = copy_content(source, &temporary, progress);
+    if progress.is_stopped() {
+        // What is there stays for the next copy, which can write into it.
+        return Ok(());
+    }
+    let set = |()| set_attributes(&temporary.file, &source.stamp, &attributes, options.preserve);
+    match copied.and_then(set) {
         Err(error) => {
             temporary.remove();
             return Err(failed(error));
@@ -308,5 +312,31 @@ impl Queue {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::temporary_name::temporary_name;
+
+    #[test]
+    fn what_a_stopped_copy_leaves_of_a_read_only_file_can_be_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, target) = (folder.path().join("file"), folder.path().join("target"));
+        fs::write(&file, "content").expect("written");
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o444)).expect("set");
+        fs::create_dir(&target).expect("made");
+        let source = OpenedSource::open(file).expect("opened");
+        let mut folders = Folders::new(&target).expect("opened");
+        let progress = Progress::default();
+        progress.stop.store(true, Ordering::Relaxed);
+        copy_file(&source, b"file", &mut folders, &CopyOptions::default(), &progress).expect("stopped");
+        let left = fs::metadata(target.join(temporary_name(b"file"))).expect("there");
+        assert_eq!(left.mode() & 0o7777, 0o600);
     }
 }

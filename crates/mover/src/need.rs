@@ -9,6 +9,8 @@ use crate::wire::Fields;
 pub enum Need {
     /// Nothing: it has a file of this size and time.
     Nothing,
+    /// Owner and extended attributes: it has a file of this size and time.
+    Attributes,
     /// The content.
     Content,
     /// The content, unless it has this hash.
@@ -19,6 +21,7 @@ impl Need {
     pub fn put(&self, content: &mut Vec<u8>) {
         match self {
             Self::Nothing => content.push(0),
+            Self::Attributes => content.push(3),
             Self::Content => content.push(1),
             Self::Other(hash) => {
                 content.push(2);
@@ -32,6 +35,7 @@ impl Need {
             0 => Ok(Self::Nothing),
             1 => Ok(Self::Content),
             2 => fields.hash().map(Self::Other),
+            3 => Ok(Self::Attributes),
             _ => Err(io::Error::new(io::ErrorKind::InvalidData, "an unknown need")),
         }
     }

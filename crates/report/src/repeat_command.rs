@@ -151,11 +151,7 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
     let is_here =
         options.launcher.as_ref().map_or(run.nodes.len() <= 1, |launcher| *launcher == LauncherChoice::Local);
     NodeOptions {
-        nodelist: if is_here {
-            None
-        } else {
-            fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>()).parse().ok()
-        },
+        nodelist: if is_here { None } else { fold(nodes).parse().ok() },
         nodes: None,
         exclude: None,
         // Has no effect for so few nodes.

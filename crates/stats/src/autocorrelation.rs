@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use crate::Error;
 use crate::input::check_series;
 use crate::moments::mean;
-use crate::quantile::median;
+use crate::quantile::median_of_checked;
 use crate::ranks::midranks;
 
 /// From this many samples on, a series without evidence of dependence is taken as independent.
@@ -53,7 +53,7 @@ pub(crate) fn time_of_checked(samples: &[f64]) -> f64 {
     if samples.len() >= ENOUGH_TO_ACQUIT && !shows_dependence(&ranks) {
         return 1.0;
     }
-    let centre = median(samples);
+    let centre = median_of_checked(samples);
     let signs: Vec<f64> = samples.iter().map(|&sample| sign(sample - centre)).collect();
     summed_time(&signs).max(autoregressive_time(&ranks))
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::input::check_series;
-use crate::quantile::median;
+use crate::quantile::median_of_checked;
 use crate::ranks::midranks;
 
 /// Shortest stretch that counts as a level of its own.
@@ -50,17 +50,17 @@ pub fn levels(samples: &[f64]) -> Result<Vec<Level>, Error> {
     let ranks = if batch == 1 {
         midranks(samples)
     } else {
-        midranks(&samples.chunks(batch).map(median).collect::<Vec<_>>())
+        midranks(&samples.chunks(batch).map(median_of_checked).collect::<Vec<_>>())
     };
     let mut levels: Vec<Level> = Vec::new();
     let mut end = samples.len();
     for start in Partition::of(&ranks).starts_from_the_end() {
         let start = start * batch;
         // Amid equal samples a spike makes a stretch of its own, which differs in nothing but the spike.
-        while levels.last().is_some_and(|next| next.median == median(&samples[start..end])) {
+        while levels.last().is_some_and(|next| next.median == median_of_checked(&samples[start..end])) {
             end = levels.pop().map_or(end, |next| next.end);
         }
-        levels.push(Level { start, end, median: median(&samples[start..end]) });
+        levels.push(Level { start, end, median: median_of_checked(&samples[start..end]) });
         end = start;
     }
     levels.reverse();

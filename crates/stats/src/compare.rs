@@ -4,7 +4,7 @@ use crate::Error;
 use crate::input::check_trials;
 use crate::interval::{FEWEST_VALUES, Interval};
 use crate::moments::{mean, student_quantile, student_tails, variance};
-use crate::quantile::median;
+use crate::quantile::median_of_checked;
 
 /// Medians below this are taken as zero: their logarithms would outgrow any difference of interest.
 pub(crate) const SMALLEST: f64 = 1e-100;
@@ -162,7 +162,7 @@ fn judge(shift: f64, interval: &Interval, welch: &Welch, rule: &CompareRule) -> 
 
 fn log_medians(trials: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
     check_trials(trials)?;
-    let log = |(trial, samples): (usize, &Vec<f64>)| match median(samples) {
+    let log = |(trial, samples): (usize, &Vec<f64>)| match median_of_checked(samples) {
         median if median >= SMALLEST => Ok(median.ln()),
         median => Err(Error::NotPositive { trial, median }),
     };

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::autocorrelation::time_of_checked;
 use crate::input::check_trials;
 use crate::moments::{mean, student_quantile, variance};
-use crate::quantile::{Sorted, median};
+use crate::quantile::{Sorted, median_of_checked};
 
 /// Fewest values, and fewest independent values, that an interval is made from.
 ///
@@ -93,7 +93,7 @@ pub(crate) fn interval_of_checked(trials: &[Vec<f64>], pooled: &Sorted) -> Optio
 }
 
 fn between_trials(trials: &[Vec<f64>]) -> Interval {
-    let medians: Vec<f64> = trials.iter().map(|samples| median(samples)).collect();
+    let medians: Vec<f64> = trials.iter().map(|samples| median_of_checked(samples)).collect();
     let count = medians.len() as f64;
     let error = (variance(&medians) / count).sqrt();
     Interval::around(mean(&medians), student_quantile(UPPER_TAIL, count - 1.0) * error)

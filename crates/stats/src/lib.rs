@@ -130,7 +130,7 @@ pub use modes::{LEAST_SHARE, Mode, Modes, modes};
 pub use moments::student_quantile;
 pub use outlier::{OUTLIER_SCORE, Outlier, outliers};
 pub use paired::{PairedRatio, paired_ratio};
-pub use quantile::Sorted;
+pub use quantile::{Sorted, median};
 pub use random::{Random, mix};
 pub use scalability::{FALLEN, GROWING, LoadPoint, SATURATED, Scalability, Shape, scalability, shape};
 pub use steady::{Steady, steady_from};

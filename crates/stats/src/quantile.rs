@@ -100,8 +100,13 @@ impl Sorted {
 }
 
 /// Median of values that are already known to be finite and not empty.
-pub(crate) fn median(values: &[f64]) -> f64 {
+pub(crate) fn median_of_checked(values: &[f64]) -> f64 {
     Sorted::of_checked(values.to_vec()).median()
+}
+
+/// The median of finite values; none of no value.
+pub fn median(values: &[f64]) -> Option<f64> {
+    Sorted::new(values).ok().map(|sorted| sorted.median())
 }
 
 #[cfg(test)]

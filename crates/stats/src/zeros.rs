@@ -5,7 +5,7 @@ use crate::compare::{Better, SMALLEST, Verdict};
 use crate::input::check_trials;
 use crate::interval::FEWEST_VALUES;
 use crate::moments::mean;
-use crate::quantile::median;
+use crate::quantile::median_of_checked;
 
 /// The chance below which a split is called better or worse.
 const LEVEL: f64 = 0.05;
@@ -50,7 +50,8 @@ impl ZeroSplit {
 pub fn zero_split(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Result<Option<ZeroSplit>, Error> {
     check_trials(baseline)?;
     check_trials(candidate)?;
-    let medians = |trials: &[Vec<f64>]| trials.iter().map(|trial| median(trial)).collect::<Vec<f64>>();
+    let medians =
+        |trials: &[Vec<f64>]| trials.iter().map(|trial| median_of_checked(trial)).collect::<Vec<f64>>();
     let (first, second) = (medians(baseline), medians(candidate));
     let others = match (is_zero(&first), is_zero(&second)) {
         (true, false) => &second,

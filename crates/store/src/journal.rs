@@ -76,10 +76,18 @@ impl Journal {
         self.files.folder()
     }
 
-    /// Stores the options with which the run is resumed, in place of the earlier ones.
-    pub fn keep_options(&mut self, options: RunOptions) -> Result<(), StoreError> {
+    /// Goes on with the run under `options`, in place of the earlier ones: from here on it has not ended and is not judged.
+    pub fn go_on(&mut self, options: RunOptions) -> Result<(), StoreError> {
         self.info.options = Some(options);
-        crate::folder::write_info(&self.files, &self.info)
+        let verdicts = self.files.verdicts();
+        match std::fs::remove_file(&verdicts) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StoreError::io("removing", &verdicts, error));
+            }
+            _ => {}
+        }
+        crate::folder::write_info(&self.files, &self.info)?;
+        self.log(serde_json::json!({ "event": "resumed" }))
     }
 
     /// Stores the nodes, one file each, and in `run.json` their names and those of nodes that could not be reached.

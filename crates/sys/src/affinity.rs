@@ -34,7 +34,7 @@ pub fn allowed() -> Result<CpuSet, AffinityError> {
         if rc == 0 {
             return Ok(decode(&mask));
         }
-        let errno = last_errno();
+        let errno = crate::last_errno();
         if errno != Errno::INVAL || words * BITS > CpuSet::MAX_ID as usize {
             return Err(AffinityError::Get(errno));
         }
@@ -50,7 +50,7 @@ pub fn pin(cpus: &CpuSet) -> Result<(), AffinityError> {
     // SAFETY: the buffer is `size_of_val(mask)` bytes long and lives through the call; pid 0 is this thread.
     let rc = unsafe { libc::sched_setaffinity(0, size_of_val(&*mask), mask.as_ptr().cast()) };
     if rc != 0 {
-        return Err(AffinityError::Set { cpus: cpus.clone(), errno: last_errno() });
+        return Err(AffinityError::Set { cpus: cpus.clone(), errno: crate::last_errno() });
     }
     let granted = allowed()?;
     if granted == *cpus { Ok(()) } else { Err(AffinityError::Narrowed { asked: cpus.clone(), granted }) }
@@ -77,10 +77,6 @@ fn encode(cpus: &CpuSet, last: usize) -> Vec<u64> {
         mask[cpu as usize / BITS] |= 1 << (cpu as usize % BITS);
     }
     mask
-}
-
-fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub fn clock_state() -> Result<ClockState, Errno> {
     // SAFETY: the pointer is to a whole `timex` that lives over the call.
     let state = unsafe { libc::adjtimex(&raw mut timex) };
     if state < 0 {
-        return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO));
+        return Err(crate::last_errno());
     }
     Ok(ClockState {
         synchronised: timex.status & libc::STA_UNSYNC == 0,

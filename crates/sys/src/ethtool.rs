@@ -362,7 +362,7 @@ pub(crate) fn call(interface: &str, message: &mut [u32]) -> Result<(), Errno> {
     if rc == 0 {
         return Ok(());
     }
-    Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+    Err(crate::last_errno())
 }
 
 #[cfg(test)]

@@ -35,3 +35,8 @@ pub mod storage;
 pub mod verbs;
 
 pub use rustix::io::Errno;
+
+/// Why the last system call of this thread failed.
+pub(crate) fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}

@@ -62,14 +62,14 @@ fn sent(family: i32, request: &[u8]) -> Result<OwnedFd, Errno> {
     // SAFETY: no pointer is passed.
     let fd = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, family) };
     if fd < 0 {
-        return Err(last_errno());
+        return Err(crate::last_errno());
     }
     // SAFETY: the descriptor was just made and nobody else has it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: the kernel reads as many bytes as it is told, from a buffer that is that long.
     let sent = unsafe { libc::send(socket.as_raw_fd(), request.as_ptr().cast(), request.len(), 0) };
     if sent < 0 {
-        return Err(last_errno());
+        return Err(crate::last_errno());
     }
     Ok(socket)
 }
@@ -78,7 +78,7 @@ fn received(socket: &OwnedFd) -> Result<Vec<u8>, Errno> {
     let mut answer = vec![0_u8; 1 << 16];
     // SAFETY: the kernel writes at most as many bytes as the buffer has.
     let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
-    answer.truncate(usize::try_from(got).map_err(|_| last_errno())?);
+    answer.truncate(usize::try_from(got).map_err(|_| crate::last_errno())?);
     Ok(answer)
 }
 
@@ -159,10 +159,6 @@ pub(crate) fn half(bytes: &[u8], at: usize) -> Option<u16> {
 
 pub(crate) fn wide(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
-}
-
-fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub fn set_class(class: Class) -> Result<(), SchedError> {
     if unsafe { libc::sched_setscheduler(0, policy, &raw const param) } == 0 {
         return Ok(());
     }
-    match Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO) {
+    match crate::last_errno() {
         Errno::PERM => Err(SchedError::Denied { class }),
         errno => Err(SchedError::Refused { class, errno }),
     }

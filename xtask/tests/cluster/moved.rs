@@ -287,7 +287,8 @@ fn lossy_path() {
 }
 
 fn long_path() {
-    const MBIT: f64 = 1000.0;
+    // So slow that two busy cores fill it.
+    const MBIT: f64 = 200.0;
     shared(|rig| {
         rig.lab.lab(&["fault", "n2", &format!("rate={MBIT}mbit"), "delay=10ms"]);
         let moved = |params: &[&str]| {
@@ -296,15 +297,15 @@ fn long_path() {
             let rate = result["metrics"]["goodput"]["median"].as_f64().expect("a rate");
             (rate / (MBIT / 8.0 * PAYLOAD), result)
         };
-        // 256 KiB, of which TCP may use half again or all, in each 20 ms: 26 MB/s at most.
-        let (share, result) = moved(&["-p", "size=40MB", "-p", "streams=1", "-p", "window=256KiB"]);
+        // 48 KiB, of which TCP may use half again or all, in each 20 ms: 4.9 MB/s at most.
+        let (share, result) = moved(&["-p", "size=20MB", "-p", "streams=1", "-p", "window=48KiB"]);
         assert!(share < 0.3, "{share}: {result}");
         let held = &result["evidence"]["held_back"];
         assert!(held.to_string().contains("window of the connections"), "{held}");
 
         let mut seen = Vec::new();
         while seen.len() < TRIES && seen.last().is_none_or(|share| *share < 0.9) {
-            seen.push(moved(&["-p", "size=800MB", "-p", "window=auto"]).0);
+            seen.push(moved(&["-p", "size=160MB", "-p", "window=auto"]).0);
         }
         assert!((0.9..1.02).contains(seen.last().expect("a try")), "shares of the link {seen:?}");
     });

@@ -48,6 +48,8 @@ fn typed_as_it_stands() {
             // what is measured, is measured once.
             let shorter = match () {
                 () if command.contains("seatrial check") => " --plan",
+                // On a busy machine four nodes meet late.
+                () if command.contains("net.all_to_all") => " -p trials=1 -p max_trials=1 -p time=3s",
                 () if command.contains("seatrial run") => " -p trials=1 -p max_trials=1",
                 () => "",
             };

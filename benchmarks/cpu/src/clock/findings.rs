@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{Case, Finding, PartRecord, Quantity, Severity, Subject, Unit};
+use seatrial_stats::median;
 
-use super::readings::{Readings, median};
+use super::readings::Readings;
 
 /// Largest difference between the two chains, in percent.
 const CHAINS_APART: f64 = 2.0;

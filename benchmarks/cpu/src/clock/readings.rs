@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::{PartRecord, Sample};
-use seatrial_stats::Sorted;
+use seatrial_stats::{Sorted, median};
 
 use super::part::{ALL, ONE};
 
@@ -91,10 +91,6 @@ impl Readings {
         };
         self.all.iter().map(of_trial).collect()
     }
-}
-
-pub fn median(values: &[f64]) -> Option<f64> {
-    Sorted::new(values).ok().map(|sorted| sorted.median())
 }
 
 fn kept(trials: impl Iterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {

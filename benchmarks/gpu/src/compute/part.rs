@@ -7,6 +7,7 @@ use seatrial_sys::gpu::Stream;
 use serde_json::json;
 
 use super::plan::SLICE;
+use super::reduce::PRODUCT;
 use crate::Device;
 use crate::copy::{CopyCells, CopyError, Flow, Piece, SliceRun, SliceTimes, Split, Starter, TimedStream};
 use crate::product::{self, Fill, Product};
@@ -61,7 +62,7 @@ impl CopyCells for ComputeCells {
     }
 
     fn sample(&self, _: usize, _: u64, piece: &Piece) -> Sample {
-        Sample::new("product", Params::default(), piece.span, Quantity::count(piece.bytes))
+        Sample::new(PRODUCT, Params::default(), piece.span, Quantity::count(piece.bytes))
     }
 
     fn lose(&mut self, _: usize, failed: CopyError) -> Result<(), Reason> {

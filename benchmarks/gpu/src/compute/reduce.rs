@@ -7,16 +7,21 @@ use crate::watch::{GpuReading, GpuReadings};
 
 use seatrial_bench::{by_coords, median};
 
+/// The channel of what a slice multiplied.
+pub(super) const PRODUCT: &str = "product";
+
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let cells = by_coords(parts, "product", |sample| Some(sample.per_second()? / 1e12));
+    let cells = by_coords(parts, PRODUCT, |sample| Some(sample.per_second()? / 1e12));
     let Some(cell) = cells.first() else {
         let text = "no slice finished within the time; raise -p time= or lower -p shape=";
         return Err(Reason::new(Cause::TooShort, text));
     };
     let mut measures = Measures::default();
     measures.metrics.insert("rate".to_owned(), cell.values(Unit::TeraflopPerSecond));
+    // A trial without a product has no rate to stand beside its readings.
+    let measured = || parts.iter().filter(|part| part.samples.iter().any(|sample| sample.channel == PRODUCT));
     let of = |value: fn(&GpuReading) -> Option<f64>| -> Vec<Vec<f64>> {
-        let readings = parts.iter().map(|part| GpuReadings::of(&part.evidence).unwrap_or_default());
+        let readings = measured().map(|part| GpuReadings::of(&part.evidence).unwrap_or_default());
         readings.map(|all| all.0.values().filter_map(value).collect()).collect()
     };
     let power = of(|gpu| gpu.power_mean_w);

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Severity};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, PartRecord, Quantity, Sample, Severity};
 
 use super::{BENCHMARK, part};
-use crate::rig::{Fake, close, machine, measured, median, site};
+use crate::rig::{Fake, close, machine, measured, median, plan, site};
 use seatrial_bench::Part;
 
 fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
@@ -27,6 +27,32 @@ fn products_have_the_rate_that_the_device_was_given_and_are_proved() {
     assert!(checked >= 3 * 4 * 128 * 256, "{checked}");
     assert_eq!(measures.evidence["gpu"]["product"], serde_json::json!([128, 256, 128]));
     assert_eq!(measures.evidence["gpu"]["instructions"], "wgmma");
+}
+
+#[test]
+fn a_trial_without_a_product_lends_its_power_to_no_other() {
+    let case = plan(&BENCHMARK, &[SMALL], machine(1)).expect("a plan").remove(0);
+    let part = |trial: u32, watts: f64, operations: &[u64]| {
+        let sample = |count: &u64| {
+            let span = (Nanos(0), Nanos::secs(1));
+            Sample::new(super::reduce::PRODUCT, Default::default(), span, Quantity::count(*count))
+        };
+        PartRecord {
+            part: "worker".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial,
+            samples: operations.iter().map(sample).collect(),
+            integrity: Integrity::Verified { checked: 1 },
+            evidence: [(
+                "watch".to_owned(),
+                serde_json::json!({ "0000:10:00.0": { "power_mean_w": watts } }),
+            )]
+            .into(),
+        }
+    };
+    let measures = BENCHMARK.reduce(&case, &[part(0, 100.0, &[]), part(1, 500.0, &[1_000_000_000_000])]);
+    assert_eq!(measures.expect("a rate").metrics["per_watt"].trials, [[2.0]]);
 }
 
 #[test]
@@ -138,9 +164,8 @@ fn a_library_that_is_old_broken_or_absent_is_told_with_what_to_do() {
 
 #[test]
 fn the_own_engine_refuses_the_types_that_it_lacks() {
-    let refused = |changed: &[(&str, &str)]| {
-        crate::rig::plan(&BENCHMARK, changed, machine(1)).expect_err("refused").cause
-    };
+    let refused =
+        |changed: &[(&str, &str)]| plan(&BENCHMARK, changed, machine(1)).expect_err("refused").cause;
     assert_eq!(refused(&[("type", "fp64")]), Cause::Contradiction);
 }
 
@@ -171,7 +196,7 @@ fn the_limit_is_processors_times_operations_times_clock() {
     }
     let site = site(one.clone());
     for (kind, wanted) in [("bf16", 16.384), ("tf32", 8.192), ("fp8", 32.768)] {
-        let case = crate::rig::plan(&BENCHMARK, &[("type", kind)], one.clone()).expect("a plan").remove(0);
+        let case = plan(&BENCHMARK, &[("type", kind)], one.clone()).expect("a plan").remove(0);
         let limits = BENCHMARK.limits(&case, &site);
         let (metric, limit) = limits.iter().find(|(metric, _)| *metric == "rate").expect("a limit");
         let spec = BENCHMARK.about.metric(metric).expect("a metric");

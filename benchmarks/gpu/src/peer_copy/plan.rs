@@ -102,8 +102,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let gpus: Vec<&Gpu> =
         machine.and_then(|machine| crate::measured(&Params::default(), machine).ok()).unwrap_or_default();
-    // Only the measurement tells which pair is the slowest, so the widest link bounds it.
-    let mut widest: Option<Limit> = None;
+    // The slowest pair is measured, and no pair is faster than its own links: the narrowest bound of all holds for it.
+    let mut tightest: Option<Limit> = None;
     let value = |limit: &Limit| match limit {
         Limit::Chain(bounds) => {
             let base = |bound: &seatrial_model::Bound| bound.value.base();
@@ -113,13 +113,13 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     };
     for (at, from) in gpus.iter().enumerate() {
         for to in &gpus[at + 1..] {
-            let limit = gpu_peer_limit(from, to);
-            if widest.as_ref().is_none_or(|other| value(&limit) > value(other)) {
-                widest = Some(limit);
+            let limit = gpu_peer_limit(from, to, &gpus);
+            if tightest.as_ref().is_none_or(|other| value(&limit) < value(other)) {
+                tightest = Some(limit);
             }
         }
     }
-    let one_way = widest.unwrap_or_else(|| unknown("the GPUs are not in the inventory"));
+    let one_way = tightest.unwrap_or_else(|| unknown("the GPUs are not in the inventory"));
     let twice = match one_way.clone() {
         Limit::Chain(bounds) => Limit::Chain(bounds.into_iter().map(crate::both_ways).collect()),
         other => other,

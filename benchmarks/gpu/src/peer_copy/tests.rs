@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Measures, PartPlacement};
+use seatrial_model::machine::Known;
+use seatrial_model::{Case, Cause, Integrity, Limit, Measures, PartPlacement};
 
 use super::{BENCHMARK, part};
 use crate::rig::{Fake, close, machine, measured, median, plan, site};
@@ -73,10 +74,10 @@ fn gpus_that_do_not_reach_each_other_are_copied_by_way_of_the_host() {
 fn what_redirects_traffic_between_gpus_without_links_of_their_own_is_told() {
     let kinds = |nvlinks: usize| {
         let mut machine = machine(2);
-        if let seatrial_model::machine::Known::Known(gpus) = &mut machine.gpus {
+        if let Known::Known(gpus) = &mut machine.gpus {
             for gpu in gpus {
-                gpu.nvlinks = seatrial_model::machine::Known::Known(vec!["0000:c1:00.0".to_owned(); nvlinks]);
-                gpu.redirected_by = seatrial_model::machine::Known::Known(vec!["0000:00:01.0".to_owned()]);
+                gpu.nvlinks = Known::Known(vec!["0000:c1:00.0".to_owned(); nvlinks]);
+                gpu.redirected_by = Known::Known(vec!["0000:00:01.0".to_owned()]);
             }
         }
         let case = plan(&BENCHMARK, &[SMALL], machine).expect("a plan").remove(0);
@@ -105,4 +106,22 @@ fn one_gpu_has_no_peer_and_a_size_beyond_memory_is_refused() {
         limits[metric].record(spec.better, spec.unit).expect("of its dimension").value
     };
     assert_eq!((value("write"), value("both_read"), value("latency")), (Some(500.0), Some(1000.0), None));
+}
+
+#[test]
+fn the_narrowest_path_of_all_pairs_bounds_the_slowest_and_links_to_other_gpus_are_none_of_it() {
+    let mut machine = machine(4);
+    let Known::Known(gpus) = &mut machine.gpus else { panic!("GPUs") };
+    let addresses: Vec<String> = gpus.iter().map(|gpu| gpu.pci.address.clone()).collect();
+    for (number, gpu) in gpus.iter_mut().enumerate() {
+        // Bridges between 0 and 1, and between 2 and 3.
+        gpu.nvlinks = Known::Known(vec![addresses[number ^ 1].clone(); 12]);
+        gpu.nvlink_megabytes_per_second = Known::Known(25_000);
+        gpu.link_generation = Known::Known(4);
+        gpu.link_width = Known::Known(16);
+    }
+    let case = plan(&BENCHMARK, &[SMALL], machine.clone()).expect("a plan").remove(0);
+    let limit = BENCHMARK.limits(&case, &site(machine))["write"].clone();
+    let Limit::Chain(bounds) = limit else { panic!("{limit:?}") };
+    assert!(bounds.iter().all(|bound| bound.value.base() < 32e9), "{bounds:?}");
 }

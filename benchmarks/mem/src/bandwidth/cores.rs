@@ -2,7 +2,7 @@
 
 use seatrial_bench::AtCoords;
 use seatrial_model::{Cause, Measures, Reason, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 use serde_json::json;
 
 /// Adds what a core moves alone, how far the slowest is behind, and what all cores together gain. Of the slowest core the best
@@ -25,7 +25,7 @@ pub(super) fn compare(
         let visits = alone.iter().map(|core| core.trials[trial].len()).min().unwrap_or(0);
         let of_visit = |visit: usize| {
             let rates: Vec<f64> = alone.iter().map(|core| core.trials[trial][visit]).collect();
-            self::median(&rates)
+            seatrial_stats::median(&rates)
         };
         let ones: Vec<f64> = (0..visits).filter_map(of_visit).collect();
         if let Some(all) = together.and_then(|all| all.trials.get(trial)) {
@@ -47,10 +47,6 @@ pub(super) fn compare(
 
 fn best_of(rates: &[f64]) -> Option<f64> {
     rates.iter().copied().reduce(f64::max)
-}
-
-fn median(rates: &[f64]) -> Option<f64> {
-    Sorted::pooled(&[rates.to_vec()]).ok().map(|sorted| sorted.median())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use seatrial_model::{
 
 use super::layout::{ALL, BandwidthLayout, CORES, MEMORY_NODES};
 use crate::kernel::{Isa, Kernel, Store};
-use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
+use seatrial_bench::{core_bindings, each_node, matrix_nodes, remote_memory, room};
 
 /// Least size of an array in sizes of the caches in use, so that hardly any of it stays cached; also in STREAM's run
 /// rules (McCalpin, "Memory Bandwidth and Machine Balance").
@@ -27,20 +27,7 @@ const LEAST_SLICES: u64 = 4;
 const LEAST_CORE_SLICES: u64 = 2;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let mut cases = Vec::new();
-    let mut first_reason = None;
-    for node in &site.nodes {
-        match plan_node(about, params, node) {
-            Ok(case) => cases.push(case),
-            Err(reason) => {
-                first_reason.get_or_insert(reason);
-            }
-        }
-    }
-    match first_reason {
-        Some(reason) if cases.is_empty() => Err(reason),
-        _ => Ok(cases),
-    }
+    each_node(site, |node| Ok(vec![plan_node(about, params, node)?]))
 }
 
 fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {

@@ -4,6 +4,7 @@ use seatrial_model::{Case, Cause, Fact, HeldBack, Hold, Measures, Params, PartRe
 use serde_json::json;
 
 use super::cores;
+use super::layout::{BandwidthLayout, CORES, MEMORY_NODES};
 use crate::kernel::{Kernel, Store};
 use seatrial_bench::{AtCoords, by_key, numa_check, slices};
 
@@ -12,6 +13,16 @@ const LEAST_OVERLAP: f64 = 0.5;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let points = rates(parts)?;
+    let planned = case.places.first().map(|place| BandwidthLayout::of(&case.planned, place).points);
+    let planned = planned.unwrap_or_default();
+    // Of cells and cores the slowest is told, which may be the one that is missing.
+    let is_slowest_told = [MEMORY_NODES, CORES].iter().any(|key| case.planned.get(key).is_some());
+    let lacking = planned.iter().find(|point| points.iter().all(|found| found.at != point.at));
+    if let Some(point) = lacking.filter(|_| is_slowest_told) {
+        let text =
+            format!("{} was never measured: raise -p time=, or other processes hold the cores", point.at);
+        return Err(Reason::new(Cause::TooShort, text));
+    }
     let mut measures = Measures::default();
     let matrix = points.iter().all(|point| point.at.get("memory_node").is_some());
     let (alone, points): (Vec<_>, Vec<_>) =
@@ -32,10 +43,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         cores::compare(&alone, points.first(), &mut measures)?;
     } else {
         let best = points.iter().max_by(|a, b| a.median().total_cmp(&b.median()));
-        let all = points.iter().max_by_key(|point| threads(point));
-        if let (Some(best), Some(all)) = (best, all) {
-            measures.metrics.insert("bandwidth".to_owned(), values(best));
+        let most = planned.iter().map(|point| point.threads.len() as u64).max();
+        if let Some(all) = points.iter().find(|point| Some(threads(point)) == most) {
             measures.metrics.insert("bandwidth_all".to_owned(), values(all));
+        }
+        if let Some(best) = best {
+            measures.metrics.insert("bandwidth".to_owned(), values(best));
             measures.evidence.insert("best_threads".to_owned(), json!(threads(best)));
             if let Some(factor) = traffic_factor(case) {
                 let mut traffic = values(best);

@@ -166,29 +166,45 @@ fn cores_are_compared_where_there_are_two() {
     assert_eq!(reason.cause, Cause::Inapplicable, "{reason}");
 }
 
-#[test]
-fn cores_alone_are_no_thread_counts() {
-    let case = plan(machine(1, 64), &[("scope", "cores"), ("kernel", "read")]).unwrap();
-    let sample = |axis: &str, value: u64, slice: u64, megabytes: f64| {
-        let at = [(axis, value), ("slice", slice), ("thread", 0)];
-        let at = at.into_iter().map(|(name, value)| (name.to_owned(), Value::Count(value))).collect();
-        Sample::new("slice", at, (Nanos(0), Nanos::millis(10)), format!("{megabytes} MB").parse().unwrap())
-    };
-    let cores = (0..4).map(|cpu| sample("cpu", cpu, cpu, if cpu == 3 { 50.0 } else { 100.0 }));
-    let record = PartRecord {
+/// A slice of 10 ms.
+fn slice(axis: &str, value: u64, number: u64, megabytes: f64) -> Sample {
+    let at = [(axis, value), ("slice", number), ("thread", 0)];
+    let at = at.into_iter().map(|(name, value)| (name.to_owned(), Value::Count(value))).collect();
+    Sample::new("slice", at, (Nanos(0), Nanos::millis(10)), format!("{megabytes} MB").parse().unwrap())
+}
+
+fn record(samples: Vec<Sample>) -> PartRecord {
+    PartRecord {
         part: "worker".to_owned(),
         index: 0,
         node: "n1".to_owned(),
         trial: 0,
-        samples: cores.chain([sample("threads", 4, 4, 250.0)]).collect(),
+        samples,
         integrity: Integrity::Verified { checked: 1 },
         evidence: Default::default(),
-    };
-    let measures = BENCHMARK.reduce(&case, &[record]).unwrap();
+    }
+}
+
+#[test]
+fn cores_alone_are_no_thread_counts() {
+    let case = plan(machine(1, 64), &[("scope", "cores"), ("kernel", "read")]).unwrap();
+    let core = |cpu| slice("cpu", cpu, cpu, if cpu == 3 { 50.0 } else { 100.0 });
+    let together = slice("threads", 4, 4, 250.0);
+    let measures =
+        BENCHMARK.reduce(&case, &[record((0..4).map(core).chain([together.clone()]).collect())]).unwrap();
     let of = |name: &str| measures.metrics[name].trials.concat();
     assert_eq!((of("one_core"), of("slowest_core"), of("gain")), (vec![10.0], vec![50.0], vec![2.5]));
     assert_eq!((measures.series["by_core"].len(), measures.series["by_threads"].len()), (4, 1));
     assert!(!measures.metrics.contains_key("bandwidth"));
+    let lacking = BENCHMARK.reduce(&case, &[record((0..3).map(core).chain([together]).collect())]);
+    assert_eq!(lacking.unwrap_err().cause, Cause::TooShort, "the core without a slice may be the slowest");
+}
+
+#[test]
+fn all_cores_have_no_bandwidth_where_only_some_ran_together() {
+    let case = plan(machine(1, 64), &[("kernel", "read")]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(vec![slice("threads", 2, 0, 100.0)])]).unwrap();
+    assert!(measures.metrics.contains_key("bandwidth") && !measures.metrics.contains_key("bandwidth_all"));
 }
 
 #[test]

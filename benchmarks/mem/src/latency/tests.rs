@@ -165,6 +165,7 @@ fn small_case() -> Case {
         cache.cpus = vec![cpu];
         cache.size_bytes /= 4;
     });
+    here.caches.instances[1].level = 3;
     plan(here, &[("time", "50 ms")]).expect("a plan")
 }
 
@@ -209,7 +210,7 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
         measures.series["by_size"].iter().filter_map(|row| row.at.get("size").cloned()).collect();
     assert_eq!((sizes.len(), &sizes[0], &sizes[16]), (17, &Value::from("4 KiB"), &Value::from("1 MiB")));
     let names: Vec<&str> = measures.metrics.keys().map(String::as_str).collect();
-    assert_eq!(names, ["l1", "l2", "latency"]);
+    assert_eq!(names, ["l1", "l3", "latency"]);
     for values in measures.metrics.values() {
         assert!(values.trials.iter().flatten().all(|ns| ns.is_finite() && *ns > 0.0));
     }

@@ -2,12 +2,18 @@
 
 use seatrial_model::Verification;
 
-/// Most messages in flight that can be told apart.
-const WINDOW: u64 = 64;
+/// Bytes of the counter that a message begins with.
+pub const NUMBERED: usize = size_of::<u64>();
+
+/// Most messages in flight that can be told apart, where they are shorter than their counter.
+pub const WINDOW: u64 = 64;
+
+/// A number further ahead than this is wrong data: nobody sends so many in vain.
+const FURTHEST: u64 = 1 << 32;
 
 /// Bytes of a message of `len` bytes that are made anew and checked: without verification the counter alone.
 pub fn verified_bytes(verification: Verification, len: usize) -> usize {
-    if verification == Verification::None { len.min(size_of::<u64>()) } else { len }
+    if verification == Verification::None { len.min(NUMBERED) } else { len }
 }
 
 /// Fills a message so that its number and every byte can be checked: a counter, followed by a sequence whose period
@@ -23,14 +29,29 @@ pub fn first_wrong(message: &[u8], number: u64) -> Option<usize> {
     message.iter().enumerate().position(|(at, byte)| *byte != expected(at, number))
 }
 
-/// The number of this message, if it is `from` or one of the next `WINDOW` numbers.
+/// The number of this message, if it is `from` or a later one; of one shorter than its counter, if it is one of the next
+/// `WINDOW` numbers.
 pub fn number_after(message: &[u8], from: u64) -> Option<u64> {
-    (from..from + WINDOW).find(|number| first_wrong(message, *number).is_none())
+    let mut ahead = match counter(message) {
+        Some(number) if (from..from + FURTHEST).contains(&number) => number..number + 1,
+        Some(_) => return None,
+        None => from..from + WINDOW,
+    };
+    ahead.find(|number| first_wrong(message, *number).is_none())
 }
 
-/// Whether this is one of the last `WINDOW` messages before `from`.
+/// Whether this is a message before `from`; of one shorter than its counter, whether it is one of the last `WINDOW`.
 pub fn is_before(message: &[u8], from: u64) -> bool {
-    (from.saturating_sub(WINDOW)..from).any(|number| first_wrong(message, number).is_none())
+    let mut before = match counter(message) {
+        Some(number) if number < from => number..number + 1,
+        Some(_) => return false,
+        None => from.saturating_sub(WINDOW)..from,
+    };
+    before.any(|number| first_wrong(message, number).is_none())
+}
+
+fn counter(message: &[u8]) -> Option<u64> {
+    message.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 fn expected(at: usize, number: u64) -> u8 {
@@ -65,5 +86,22 @@ mod tests {
         assert_eq!(number_after(&message, 990), Some(1000), "ten were lost before it");
         assert_eq!(number_after(&message, 1001), None);
         assert!(is_before(&message, 1001) && !is_before(&message, 1000));
+    }
+
+    #[test]
+    fn any_number_of_lost_and_late_messages_is_told_of_those_that_hold_their_counter() {
+        for len in [8, 300] {
+            let mut message = vec![0; len];
+            fill(&mut message, 1000);
+            assert_eq!(number_after(&message, 0), Some(1000));
+            assert_eq!(number_after(&message, 1001), None);
+            assert!(is_before(&message, 100_000) && !is_before(&message, 1000));
+            fill(&mut message, 1 << 60);
+            assert_eq!(number_after(&message, 1000), None, "a number that nobody reaches");
+        }
+        let mut message = [0; 300];
+        fill(&mut message, 1000);
+        message[299] ^= 1;
+        assert!(number_after(&message, 0).is_none() && !is_before(&message, 100_000), "wrong data");
     }
 }

@@ -12,6 +12,7 @@ mod server;
 mod tests;
 #[cfg(test)]
 mod truth;
+mod unclear;
 mod wire;
 
 use seatrial_model::{

@@ -6,6 +6,7 @@ use seatrial_model::{Cause, Nanos, Reason, Verification};
 use seatrial_sys::clock::now_ns;
 
 use super::message::{fill, first_wrong, is_before, number_after, verified_bytes};
+use super::unclear::Unclear;
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{REPLY_TIMEOUT, Stop};
 
@@ -24,6 +25,7 @@ pub struct RequestLoop {
     sent: u64,
     /// Responses that have arrived or been given up, in the order of their requests.
     settled: u64,
+    unclear: Unclear,
     pub lost: u64,
     pub late: u64,
     /// The longest delay of a request behind its schedule.
@@ -33,6 +35,7 @@ pub struct RequestLoop {
 impl RequestLoop {
     pub fn new(wire: Wire, request: usize, response: usize) -> Self {
         Self {
+            unclear: Unclear::new("response", response, wire.is_udp()),
             wire,
             request: vec![0; request],
             response: vec![0; response],
@@ -129,11 +132,16 @@ impl RequestLoop {
         late
     }
 
-    fn check(&self, bytes: usize, number: u64) -> Result<(), Reason> {
-        if bytes != self.response.len() {
-            let text = format!("response {number} is {bytes} B long, not {}", self.response.len());
-            return Err(Reason::new(Cause::CorruptData, text));
+    fn check_length(&self, bytes: usize, number: u64) -> Result<(), Reason> {
+        if bytes == self.response.len() {
+            return Ok(());
         }
+        let text = format!("response {number} is {bytes} B long, not {}", self.response.len());
+        Err(Reason::new(Cause::CorruptData, text))
+    }
+
+    fn check(&self, bytes: usize, number: u64) -> Result<(), Reason> {
+        self.check_length(bytes, number)?;
         match first_wrong(self.checked_part(bytes), number) {
             None => Ok(()),
             Some(at) => {
@@ -177,7 +185,7 @@ impl RequestLoop {
                 }
             }
             if over && self.settled == self.sent {
-                return Ok(());
+                return self.unclear.undecided();
             }
             let received = self.wire.receive(&mut self.response);
             let now = Nanos(now_ns());
@@ -196,14 +204,20 @@ impl RequestLoop {
         }
     }
 
-    /// The number of the response that arrived; `None` for one that was given up.
+    /// The number of the response that arrived; `None` for one that was given up, or whose number is not clear.
     fn settle(&mut self, bytes: usize) -> Result<Option<u64>, Reason> {
         let expected = self.settled;
         let number = if self.wire.is_udp() {
             if self.is_late(bytes, expected) {
+                self.unclear.undecided()?;
                 return Ok(None);
             }
-            number_after(self.checked_part(bytes), expected).unwrap_or(expected)
+            let found = number_after(self.checked_part(bytes), expected);
+            let Some(number) = found.filter(|number| *number < self.sent) else {
+                return self.never_asked(bytes, expected).map(|()| None);
+            };
+            self.unclear.expected()?;
+            number
         } else {
             expected
         };
@@ -211,6 +225,13 @@ impl RequestLoop {
         self.lost += number - expected;
         self.settled = number + 1;
         Ok(Some(number))
+    }
+
+    fn never_asked(&mut self, bytes: usize, expected: u64) -> Result<(), Reason> {
+        self.check_length(bytes, expected)?;
+        let text = format!("response {expected} came without its request");
+        let wrong = self.check(bytes, expected).err().unwrap_or(Reason::new(Cause::CorruptData, text));
+        self.unclear.unknown(wrong)
     }
 
     fn give_up_old(&mut self, now: Nanos, heard: Nanos, due: &dyn Fn(u64) -> Nanos) -> Result<(), Reason> {
@@ -232,4 +253,49 @@ impl RequestLoop {
 fn failed(number: u64, since: Nanos, why: &str) -> Reason {
     let took = Nanos(now_ns()).since(since).get() / 1_000_000;
     Reason::new(Cause::IoError, format!("round trip {number} after {took} ms: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    /// Settles responses of `len` bytes and these numbers, to 300 requests.
+    fn settled(len: usize, numbers: &[u64]) -> (RequestLoop, Result<Vec<Option<u64>>, Reason>) {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        let mut requests = RequestLoop::new(Wire::Udp { socket, _control: None }, len, len);
+        requests.sent = 300;
+        let each = numbers.iter().map(|number| {
+            fill(&mut requests.response, *number);
+            requests.settle(len)
+        });
+        let each = each.collect();
+        (requests, each)
+    }
+
+    #[test]
+    fn a_long_run_of_lost_responses_is_no_wrong_data() {
+        let (requests, each) = settled(8, &[0, 200, 3, 201]);
+        assert_eq!(each, Ok(vec![Some(0), Some(200), None, Some(201)]));
+        assert_eq!((requests.lost, requests.late), (199, 1));
+    }
+
+    #[test]
+    fn a_response_to_what_was_never_asked_is_wrong_data() {
+        for numbers in [&[0, 300][..], &[299, 300]] {
+            assert_eq!(settled(8, numbers).1.expect_err("refused").cause, Cause::CorruptData);
+        }
+    }
+
+    #[test]
+    fn short_responses_that_may_be_wrong_or_behind_lost_ones_are_decided_by_the_next() {
+        let cause = |numbers: &[u64]| settled(1, numbers).1.expect_err("refused").cause;
+        assert_eq!(cause(&[0, 100, 101]), Cause::Contradiction);
+        assert_eq!(cause(&[0, 1, 100, 0]), Cause::Contradiction, "followed by an old one");
+        assert_eq!(cause(&[0, 100, 1]), Cause::CorruptData, "nothing was lost before the next");
+        let (requests, each) = settled(1, &[0, 100]);
+        assert_eq!(each, Ok(vec![Some(0), None]));
+        assert_eq!(requests.unclear.undecided().expect_err("refused").cause, Cause::Contradiction);
+    }
 }

@@ -86,14 +86,17 @@ impl LatencyPort {
         self.requester()?.run(stop, out)
     }
 
-    /// Sends the message that is checked after the clock has stopped.
+    /// Sends the message that is checked after the clock has stopped. If it was lost, nothing is left of earlier ones.
     fn last(&mut self) -> Result<(), Reason> {
         let endpoint = &self.endpoint;
         endpoint.poison_in()?;
         if endpoint.config.method.verb != VerbKind::Read {
             endpoint.fill_out(LAST, endpoint.layout.slots, |slot| slot)?;
         }
-        self.requester()?.last()
+        if !self.requester()?.last()? {
+            self.endpoint.poison_in()?;
+        }
+        Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
@@ -222,4 +225,53 @@ fn received(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Reason> {
     let at = found[from..].iter().zip(&wanted[from..]).position(wrong).unwrap_or(0);
     let text = format!("byte {at} of the last message of {largest} B differs from what was sent");
     Ok(Integrity::Corrupt { wrong: 1, of: 1, first: text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::rack::{Rack, case};
+    use seatrial_bench::Offer;
+
+    /// Both ends of a ping-pong by memory over an unreliable connection.
+    fn ends(cards: &Rack) -> [LatencyPort; 2] {
+        let changed = [("transport", "uc"), ("size", "16 B"), ("up_to", "64 B")];
+        let case = case("rdma.write_poll_lat", &changed);
+        let method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Polled };
+        let mut ends = [0, 1].map(|end| {
+            let mut config = RdmaConfig::of(method, &case, &case.places[end]).expect("config");
+            config.system = cards.system(end);
+            LatencyPort::open(&config, &[Pages::Base]).expect("opened")
+        });
+        let offer = |(index, end): (u32, &LatencyPort)| Offer {
+            part: "end".to_owned(),
+            index,
+            node: "n1".to_owned(),
+            data: json!(connection_infos(std::iter::once(&end.endpoint))),
+            peers: None,
+        };
+        let offers: Vec<Offer> = (0..).zip(&ends).map(offer).collect();
+        for (index, end) in (0..).zip(&mut ends) {
+            connect_all(std::iter::once(&mut end.endpoint), index, &offers).expect("connected");
+            end.begin().expect("begun");
+        }
+        ends
+    }
+
+    #[test]
+    fn a_size_whose_announcement_was_lost_is_not_measured() {
+        let cards = Rack::new("");
+        let [mut client, mut server] = ends(&cards);
+        let requester = client.requester().expect("it asks");
+        let is_announced =
+            |requester: &mut Requester, size| (0..100).any(|_| requester.announce(size).expect("asked"));
+        assert_eq!(requester.once(16).expect("asked"), None, "what was never announced is not answered");
+        server.responder.as_mut().expect("it answers").check().expect("no wrong data");
+        assert!(is_announced(requester, 16));
+        let announcing = requester.qp.sizes.take();
+        assert!((0..3).all(|_| !requester.announce(64).expect("asked")), "answers of 16 B are none of 64 B");
+        requester.qp.sizes = announcing;
+        assert!(is_announced(requester, 64));
+        assert!(client.last().is_ok());
+    }
 }

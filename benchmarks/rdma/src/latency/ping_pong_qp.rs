@@ -48,7 +48,7 @@ pub struct PingPongQp {
     lists: [SendList; 2],
     target: (usize, u64),
     /// Announces the size to a far end that polls memory.
-    sizes: Option<SendList>,
+    pub(super) sizes: Option<SendList>,
     posts: Option<ReceiveList>,
     /// Used receives that must be posted again.
     owed: u32,
@@ -251,10 +251,10 @@ impl PingPongQp {
         Ok(true)
     }
 
-    /// Sends the size of the following messages to a far end that polls memory.
-    pub fn send_size(&mut self, bytes: u64) -> Result<(), Reason> {
+    /// Sends the announcement of the following messages to a far end that polls memory.
+    pub fn announce(&mut self, word: u64) -> Result<(), Reason> {
         if let Some(list) = &mut self.sizes {
-            self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, bytes);
+            self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, word);
             self.sends.add(0, list, 0, true);
             self.sends.post(0, list, 0..1).map_err(during(&self.label, POSTING))?;
             self.done()?;
@@ -262,8 +262,8 @@ impl PingPongQp {
         Ok(())
     }
 
-    /// The size that the far end sent by [`Self::send_size`].
-    pub fn received_size(&self) -> u64 {
+    /// What the far end sent by [`Self::announce`].
+    pub fn announced(&self) -> u64 {
         self.region.word(self.layout.at(0, Side::In, 0) as usize)
     }
 

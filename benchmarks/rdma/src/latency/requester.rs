@@ -14,7 +14,7 @@ use seatrial_bench::{Sink, Stop};
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
 pub struct Requester {
-    qp: PingPongQp,
+    pub(super) qp: PingPongQp,
     remote_completion: RemoteCompletion,
     sizes: Vec<u64>,
     latencies: Sliced,
@@ -53,10 +53,14 @@ impl Requester {
         let mut told = Vec::new();
         for (index, size) in (1_u32..).zip(self.sizes.clone()) {
             let until = begin.get() + (each * index).as_nanos() as u64;
-            self.qp.send_size(size)?;
+            let is_over = |now: u64| stop.is_over() || (index < count && now > until);
+            let mut is_announced = self.announce(size)?;
+            while !is_announced && !is_over(now_ns()) {
+                is_announced = self.announce(size)?;
+            }
             let mut sink = OfSize { size, out };
             self.latencies.begin(Nanos(now_ns()));
-            while !stop.is_over() {
+            while is_announced && !stop.is_over() {
                 let now = self.once(size)?.map(|(start, end)| {
                     self.latencies.add(Nanos(end - start), Nanos(end), &mut sink);
                     end
@@ -69,6 +73,18 @@ impl Requester {
             told.push(json!({ "size": size, "round_trips": self.latencies.all().to_evidence() }));
         }
         Ok(told)
+    }
+
+    /// Announces the size of the following messages to a far end that polls memory; false if it may not know it, and would
+    /// answer with messages of another size.
+    pub fn announce(&mut self, size: u64) -> Result<bool, Reason> {
+        let word = announcement(self.number, size);
+        self.qp.announce(word)?;
+        if self.remote_completion != RemoteCompletion::Polled || !self.qp.is_unreliable() {
+            return Ok(true);
+        }
+        // A message whose time does not count: before its answer the far end sends the announcement back.
+        Ok(self.once(size)?.is_some() && self.qp.announced() == word)
     }
 
     /// Start and end of one message; `None` if it was lost.
@@ -118,17 +134,28 @@ impl Requester {
         (self.asked, self.lost)
     }
 
-    pub fn last(&mut self) -> Result<(), Reason> {
+    /// One more message of the largest size; false if it was lost.
+    pub fn last(&mut self) -> Result<bool, Reason> {
         let largest = self.sizes.last().copied().unwrap_or(1);
-        self.qp.send_size(largest)?;
+        let mut is_announced = false;
         // Over an unreliable transport a message may be lost, and another is sent.
         for _ in 0..8 {
-            if self.once(largest)?.is_some() {
-                break;
+            is_announced = is_announced || self.announce(largest)?;
+            if is_announced && self.once(largest)?.is_some() {
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
+}
+
+/// A size, in the lower 32 bits, and a number that no other announcement has, in the upper ones.
+fn announcement(number: u32, size: u64) -> u64 {
+    u64::from(number) << 32 | size
+}
+
+pub fn announced_size(word: u64) -> u64 {
+    word & u64::from(u32::MAX)
 }
 
 /// The mark of a message: never that of the message before, and never the initial value of the memory.

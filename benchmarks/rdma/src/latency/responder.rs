@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use seatrial_model::{Cause, Reason};
 
 use super::ping_pong_qp::PingPongQp;
+use super::requester::announced_size;
 use seatrial_bench::ServerThread;
 use seatrial_bench::verbs::pattern::POISON;
 use seatrial_bench::verbs::{RdmaConfig, RemoteCompletion};
@@ -57,6 +58,7 @@ fn by_completion(
 fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Reason> {
     // The initial value of the memory; the first message may have arrived before this thread starts.
     let mut last = POISON;
+    let mut confirmed = None;
     loop {
         let Some(mark) = qp.poll_once(|mark| mark != last) else {
             if over.load(Ordering::Relaxed) {
@@ -66,10 +68,19 @@ fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &Atom
             continue;
         };
         last = mark;
-        let bytes = qp.received_size();
+        let word = qp.announced();
+        let bytes = announced_size(word);
         if bytes == 0 || bytes > largest {
+            if qp.is_unreliable() {
+                // The announcement was lost; the requester sends it again.
+                continue;
+            }
             let text = format!("a message of {bytes} B was announced, a size that is not part of the case");
             return Err(Reason::new(Cause::CorruptData, text));
+        }
+        if qp.is_unreliable() && confirmed != Some(word) {
+            qp.announce(word)?;
+            confirmed = Some(word);
         }
         qp.mark(mark);
         qp.post_send(bytes, 0)?;

@@ -60,6 +60,18 @@ fn ends_that_sleep_are_woken_by_the_events_of_the_card_and_acknowledge_them() {
 }
 
 #[test]
+fn writes_that_are_seen_in_memory_are_measured_at_each_size() {
+    for transport in ["rc", "uc"] {
+        let cards = Rack::new("");
+        let changed = [("transport", transport), ("size", "16 B"), ("up_to", "64 B")];
+        let case = case("rdma.write_poll_lat", &changed);
+        let (records, _) =
+            cards.measured(&case, |_, measures| is_whole(measures) && measures.series["by_size"].len() == 3);
+        is_verified(&records);
+    }
+}
+
+#[test]
 fn what_lies_beside_a_message_has_room_there_and_a_message_of_pages_is_alone() {
     let spare = |method: Method, id: &str, changed: &[(&str, &str)]| {
         let case = case(id, changed);

@@ -6,7 +6,7 @@ mod errors;
 mod fabric;
 mod fake;
 mod ports;
-mod rack;
+pub(crate) mod rack;
 
 use seatrial_model::machine::{
     Cpu, CpuThread, Hca, HcaPort, Known, Machine, Memory, NumaNode, PciDevice, PciPath, PciPort,

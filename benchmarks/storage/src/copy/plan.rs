@@ -124,6 +124,12 @@ fn limit_of_rate(case: &Case, site: &Site) -> Limit {
     let ends = machine.zip(case.params.text("from").ok().zip(case.planned.text("to").ok()));
     let Some((machine, (from, to))) = ends else { return unknown("the directory of the file is not known") };
     let on = |path: &str| disks(machine, file_system_of(machine, path));
+    if case.params.text("source") == Ok("warm") {
+        return match &on(to)[..] {
+            [to] => disk_limit(to),
+            _ => unknown("the copy is not to one disk"),
+        };
+    }
     match (&on(from)[..], &on(to)[..]) {
         ([from], [to]) if from.name == to.name => {
             unknown("one disk both reads and writes; how it divides its time is not known")

@@ -154,6 +154,9 @@ fn from_disk_to_disk_the_slower_link_is_the_limit_and_within_one_there_is_none()
     let Limit::Chain(bounds) = &BENCHMARK.limits(&between, &site)["throughput"] else { panic!("no limit") };
     let values: Vec<String> = bounds.iter().map(|bound| bound.value.to_string()).collect();
     assert_eq!(values, ["600 MB/s", "300 MB/s"]);
+    let cached = planned(&site, &[("from", "/data2"), ("to", "/data1"), ("source", "warm")]).expect("a plan");
+    let Limit::Chain(bounds) = &BENCHMARK.limits(&cached, &site)["throughput"] else { panic!("no limit") };
+    assert_eq!(bounds.iter().map(|bound| bound.value.to_string()).collect::<Vec<_>>(), ["600 MB/s"]);
     let unbounded = [
         &[("from", "/data1")][..],
         &[("from", "/data1"), ("to", "/data2"), ("method", "copy_file_range")],

@@ -72,9 +72,9 @@ pub fn read(
     let asked = vec![(0, Nanos(0)); engine.slots()];
     let order = random.then(|| Permutation::new(zone.blocks, key));
     let mut run = Run { engine, zone, block, mark, order, next: mix(key) % zone.blocks, asked };
-    let now = Nanos(now_ns());
+    let (begun, before) = (Nanos(now_ns()), tally.bytes);
     for slot in 0..run.engine.slots() {
-        run.ask(slot, now);
+        run.ask(slot, begun);
     }
     let engine_failed = |errno| failed(disk, "reading it", errno);
     let (mut slices, mut done) = (Vec::new(), Vec::new());
@@ -109,7 +109,11 @@ pub fn read(
     }
     // A short phase still yields one slice.
     if slices.is_empty() {
-        slices.extend(slice.filter(|slice| slice.bytes > 0));
+        // Where the disk took all of its time for the first requests, these count, from the first one on. A zone that began
+        // after its time, which the one before took, has no rate.
+        let all = DiskSlice { start: begun, end: Nanos(now_ns()), bytes: tally.bytes - before };
+        let stalled = Some(all).filter(|all| begun < until && all.bytes > 0);
+        slices.extend(slice.filter(|slice| slice.bytes > 0).or(stalled));
     }
     Ok(slices)
 }
@@ -167,5 +171,71 @@ impl Run<'_> {
                 .get_or_insert_with(|| format!("{disk}: the block at offset {offset} was not delivered"));
         }
         Ok(bytes as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    const BLOCK: usize = 4096;
+
+    /// A disk that needs 20 ms for all that it was asked for.
+    #[derive(Default)]
+    struct SlowDisk {
+        buffers: [Vec<u8>; 2],
+        queued: Vec<usize>,
+    }
+
+    impl Engine for SlowDisk {
+        fn name(&self) -> &'static str {
+            "slow"
+        }
+        fn slots(&self) -> usize {
+            self.buffers.len()
+        }
+        fn buffer(&mut self, slot: usize) -> &mut [u8] {
+            self.buffers[slot].resize(BLOCK, 0);
+            &mut self.buffers[slot]
+        }
+        fn queue(&mut self, request: Request) {
+            self.queued.push(request.slot);
+        }
+        fn overlaps(&self) -> bool {
+            true
+        }
+        fn hand_over(&mut self) -> Result<(), seatrial_sys::Errno> {
+            Ok(())
+        }
+        fn wait(&mut self, _: usize, done: &mut Vec<Completion>) -> Result<(), seatrial_sys::Errno> {
+            thread::sleep(Duration::from_millis(20));
+            for slot in self.queued.drain(..) {
+                self.buffers[slot].fill(0);
+                done.push(Completion { slot, result: Ok(BLOCK) });
+            }
+            Ok(())
+        }
+        fn under_way(&self) -> usize {
+            self.queued.len()
+        }
+    }
+
+    #[test]
+    fn a_zone_that_takes_all_of_its_time_for_the_first_requests_has_their_rate() {
+        let zone = Zone { position: 50, start: 0, blocks: 16 };
+        let read = |until: Nanos| {
+            let job = Job { disk: "sda", zone: &zone, block: BLOCK, key: 1, random: false, until };
+            let stop = Stop::after(Duration::from_secs(60));
+            read(&mut SlowDisk::default(), &job, &stop, &mut DiskTally::default()).expect("read")
+        };
+        let now = Nanos(now_ns());
+        let slices = read(now.plus(Nanos::millis(5)));
+        let [slice] = &slices[..] else { panic!("{slices:?}") };
+        assert_eq!(slice.bytes, 2 * BLOCK as u64);
+        assert!(slice.end.since(slice.start) >= Nanos::millis(20), "{slice:?}");
+        assert_eq!(read(now), [], "its time was over before it began");
     }
 }

@@ -1,17 +1,13 @@
 //! Reduces slices to rates.
 
 use seatrial_model::{Case, Cause, Finding, Measures, PartRecord, Reason, Severity, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 
 use super::config::{block, is_random};
 use super::part::{ALONE, RANDOM, TOGETHER};
 use crate::device_bytes;
 use crate::metrics::{MEGA, add_latencies, megabytes_per_second};
 use seatrial_bench::by_coords;
-
-fn median(values: &[f64]) -> Option<f64> {
-    Sorted::new(values).ok().map(|sorted| sorted.median())
-}
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut measures = match case.params.flag("together") {
@@ -32,12 +28,12 @@ fn too_short() -> Reason {
 fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
     let zones = by_coords(parts, ALONE, megabytes_per_second);
     let slowest = zones.iter().min_by(|one, other| one.median().total_cmp(&other.median()));
-    let (Some(slowest), Some(first), Some(last)) = (slowest, zones.first(), zones.last()) else {
-        return Err(too_short());
-    };
+    let Some(slowest) = slowest else { return Err(too_short()) };
     let mut measures = Measures::default();
-    for (name, zone) in [("throughput", slowest), ("first", first), ("last", last)] {
-        measures.metrics.insert(name.to_owned(), zone.values(Unit::MegabytesPerSecond));
+    let of = |position| zones.iter().find(|zone| zone.at.count("position") == Ok(position));
+    for (name, zone) in [("throughput", Some(slowest)), ("first", of(0)), ("last", of(100))] {
+        let values = zone.map(|zone| zone.values(Unit::MegabytesPerSecond));
+        measures.metrics.extend(values.map(|values| (name.to_owned(), values)));
     }
     if let Ok(position) = slowest.at.count("position") {
         measures.evidence.insert("slowest_position".to_owned(), position.into());

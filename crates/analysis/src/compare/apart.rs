@@ -19,7 +19,7 @@ pub struct Apart {
 /// What tells `sides` apart; `comparisons` are those of the first side with each of the others.
 pub fn apart(sides: &[ComparedCases<'_>], comparisons: &[Comparison]) -> Apart {
     let params = params(sides);
-    let texts = texts(sides.len(), &params).or_else(|| texts(sides.len(), &settings(comparisons)));
+    let texts = texts(sides.len(), &params).or_else(|| texts(sides.len(), &settings(sides, comparisons)));
     Apart { params: params.into_keys().collect(), texts }
 }
 
@@ -58,8 +58,8 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     items.next().filter(|_| items.next().is_none())
 }
 
-/// Settings and parts of the machines with one value in each run.
-fn settings(comparisons: &[Comparison]) -> Values {
+/// Settings and parts of the machines with one value on all nodes of each run.
+fn settings(sides: &[ComparedCases<'_>], comparisons: &[Comparison]) -> Values {
     let all = || comparisons.iter().flat_map(|comparison| &comparison.changed);
     let names: BTreeSet<&str> = all().map(|changed| changed.what.as_str()).collect();
     let values = |what: &str| {
@@ -70,10 +70,15 @@ fn settings(comparisons: &[Comparison]) -> Values {
                 .collect::<BTreeSet<_>>()
                 .into_iter(),
         )?;
-        let after = comparisons.iter().map(|comparison| {
-            let own = comparison.changed.iter().filter(|changed| changed.what == what);
-            let own: BTreeSet<&String> = own.map(|changed| &changed.after).collect();
-            if own.is_empty() { Some(before.clone()) } else { only(own.into_iter()).cloned() }
+        let after = comparisons.iter().zip(&sides[1..]).map(|(comparison, side)| {
+            let own = || comparison.changed.iter().filter(|changed| changed.what == what);
+            let on: BTreeSet<&String> = own().flat_map(|changed| &changed.nodes).collect();
+            let is_of_all = side.cases.iter().flat_map(|case| &case.nodes).all(|node| on.contains(node));
+            match own().map(|changed| &changed.after).collect::<BTreeSet<_>>() {
+                own if own.is_empty() => Some(before.clone()),
+                own if is_of_all => only(own.into_iter()).cloned(),
+                _ => None,
+            }
         });
         [Some(before.clone())].into_iter().chain(after).collect::<Option<Vec<String>>>()
     };
@@ -105,5 +110,8 @@ mod tests {
             comparison(&[changed("nic.mtu", "9000")]),
         ];
         assert_eq!(apart(&sides, &unsure).texts, None, "the nodes of one run have two MTUs");
+        let cases = ["n1", "n2"].map(crate::judge::fixture::measured);
+        let sides = vec![ComparedCases::all(&cases); 2];
+        assert_eq!(apart(&sides, &mtu[1..]).texts, None, "n2 has 1500 in both runs");
     }
 }

@@ -114,10 +114,11 @@ pub fn compare(a: &ComparedCases<'_>, b: &ComparedCases<'_>, same_within: Option
     let mut differences: Vec<Difference> =
         pairs.pairs.iter().flat_map(|(a, b)| of_pair(a, b, same_within)).collect();
     correct(&mut differences);
-    // Cases that were measured in one run and have this outcome in the other.
-    let ended = |outcome: Outcome, in_b: bool| {
+    // Cases that were measured in one run and have one of these outcomes in the other.
+    let ended = |outcomes: &[Outcome], in_b: bool| {
         let sides = pairs.pairs.iter().map(|(a, b)| if in_b { (*a, *b) } else { (*b, *a) });
-        let such = sides.filter(|(good, bad)| good.outcome == Outcome::Measured && bad.outcome == outcome);
+        let such =
+            sides.filter(|(good, bad)| good.outcome == Outcome::Measured && outcomes.contains(&bad.outcome));
         such.map(|(_, bad)| Ended { case: bad.case.to_string(), reason: why_without(bad).to_owned() })
             .collect()
     };
@@ -125,9 +126,9 @@ pub fn compare(a: &ComparedCases<'_>, b: &ComparedCases<'_>, same_within: Option
         only_a: ids(&pairs.only_a),
         only_b: ids(&pairs.only_b),
         differing: differing(&pairs.only_a, &pairs.only_b),
-        broken: ended(Outcome::Failed, true),
-        mended: ended(Outcome::Failed, false),
-        unmeasured: ended(Outcome::Unmeasured, true),
+        broken: ended(&[Outcome::Failed], true),
+        mended: ended(&[Outcome::Failed], false),
+        unmeasured: ended(&[Outcome::Unmeasured, Outcome::Skipped], true),
         changed: Vec::new(),
         same_within,
         differences,

@@ -296,8 +296,12 @@ fn a_case_that_fails_now_is_worse_and_one_that_could_not_be_looked_at_is_not_kno
     assert!(broken.is_worse() && broken.broken[0].reason == "the worker hung");
     let mended = compare(&ended(Outcome::Failed), &good, None);
     assert!(!mended.is_worse() && mended.mended.len() == 1);
-    let open = compare(&good, &ended(Outcome::Unmeasured), None);
-    assert!(!open.is_worse() && open.is_incomplete() && open.unmeasured.len() == 1);
+    for outcome in [Outcome::Unmeasured, Outcome::Skipped] {
+        let other = with_trials("n2", &[100.0, 100.0]);
+        let [lacking] = ended(outcome);
+        let open = compare(&[good[0].clone(), other.clone()], &[lacking, other], None);
+        assert!(!open.is_worse() && open.is_incomplete() && open.unmeasured.len() == 1, "{outcome:?}");
+    }
     let same = compare(&good, &good, None);
     assert!(!same.is_worse() && !same.is_incomplete());
     assert!(compare(&good, &[], None).is_incomplete());

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 
 use crate::judge::disturbed::disturbed_by;
 use crate::same::is_same_question;
@@ -494,10 +494,6 @@ fn allowed_by(values: &[f64], most: impl Fn(usize) -> f64) -> Option<(f64, f64)>
     let centre = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| distance(*value, centre).abs()).collect();
     Some((centre, (most(values.len()) * median(&distances)?).max(FLOOR_PERCENT / 100.0)))
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    Sorted::new(values).ok().map(|sorted| sorted.median())
 }
 
 /// `n2` before `n10`.

@@ -9,6 +9,9 @@ use seatrial_model::{Bytes, SiteNode, Value};
 use super::class::listed;
 use crate::command::quoted;
 
+/// How the attribute of a model of disks begins; its value is their number.
+pub(super) const DISKS: &str = "disks ";
+
 /// A node's attributes by name. What could not be read is left out: it is reported elsewhere and is no difference.
 pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
     let mut all = Attributes::default();
@@ -158,7 +161,7 @@ impl Attributes {
             *models.entry(model).or_default() += 1;
         }
         for (model, count) in models {
-            self.0.insert(format!("disks {model}"), count.to_string());
+            self.0.insert(format!("{DISKS}{model}"), count.to_string());
         }
     }
 }

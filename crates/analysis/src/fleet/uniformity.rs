@@ -1,13 +1,13 @@
 //! `uniformity`: a node that differs from its peers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Actor, Finding, Remedy, Severity, Subject, Unit};
 use seatrial_stats::Sorted;
 
-use super::attributes::attributes;
+use super::attributes::{DISKS, attributes};
 use super::class::Class;
 use crate::beside_peers::beside_peers;
 use crate::finding::matrix::{SlowSide, shortfall};
@@ -31,8 +31,19 @@ pub(super) fn find(
     if class.nodes.len() < 2 {
         return Vec::new();
     }
-    let all: Vec<(&str, BTreeMap<String, String>)> =
+    let mut all: Vec<(&str, BTreeMap<String, String>)> =
         class.nodes.iter().map(|node| (node.name.as_str(), attributes(node))).collect();
+    // A node whose disks could be read has none of a model that it does not name.
+    let is_disks = |name: &&String| name.starts_with(DISKS);
+    let models: BTreeSet<String> =
+        all.iter().flat_map(|(_, has)| has.keys()).filter(is_disks).cloned().collect();
+    for (node, (_, has)) in class.nodes.iter().zip(&mut all) {
+        if node.machine.disks.known().is_some() {
+            for model in &models {
+                has.entry(model.clone()).or_insert_with(|| "0".to_owned());
+            }
+        }
+    }
     let mut names: Vec<&String> = all.iter().flat_map(|(_, has)| has.keys()).collect();
     names.sort_unstable();
     names.dedup();
@@ -177,7 +188,7 @@ fn some_of(nodes: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::machine::{Dimm, Dimms, Known, Machine};
+    use seatrial_model::machine::{Dimm, Dimms, Disk, DiskBus, Known, Machine};
     use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingReading};
     use seatrial_model::{Kind, Params, SiteNode, Value};
 
@@ -215,6 +226,23 @@ mod tests {
                  can slow benchmarks of mem, cpu, net, rdma, mpi on n7"
             ]
         );
+    }
+
+    #[test]
+    fn a_node_that_lost_its_only_disk_of_a_model_is_named_unless_its_disks_are_unknown() {
+        let with = |name: &str, disks: Known<Vec<Disk>>| {
+            let mut node = node(name, 16, "performance");
+            node.machine.disks = disks;
+            node
+        };
+        let one = || {
+            let disk = Disk { bus: DiskBus::Nvme, model: Known::Known("A".to_owned()), ..Disk::default() };
+            Known::Known(vec![disk])
+        };
+        let found = |third| texts(&[with("n1", one()), with("n2", one()), with("n3", third)]);
+        let lost = found(Known::Known(Vec::new()));
+        assert!(lost.len() == 1 && lost[0].starts_with("n3: disks A is 0, on 2 others 1"), "{lost:?}");
+        assert_eq!(found(Known::unknown("denied")), [""; 0]);
     }
 
     #[test]

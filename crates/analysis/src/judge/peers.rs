@@ -9,13 +9,13 @@ use seatrial_model::profile::Criterion;
 use seatrial_model::record::CaseRecord;
 
 use crate::finding::path;
-use crate::same::class_of;
+use crate::same::{Company, class_of, company};
 
 /// Smallest number of nodes of a fleet median: the median of two is half the judged node itself.
 const FEWEST_NODES: usize = 3;
 
-/// Cases of one key are peers: test, benchmark, parameters, subject without node names.
-type Key = (String, String, String, String);
+/// Cases of one key are peers: test, benchmark, parameters, subject without node names, what went on beside them.
+type Key = (String, String, String, String, Company);
 
 /// The criterion, the key, and the row of a series.
 type Question = (String, Key, Option<String>);
@@ -63,7 +63,7 @@ impl<'a> Peers<'a> {
 }
 
 fn key_of(case: &CaseRecord) -> Key {
-    (case.group.clone(), case.bench.clone(), case.params.to_string(), class_of(case))
+    (case.group.clone(), case.bench.clone(), case.params.to_string(), class_of(case), company(case))
 }
 
 fn median_of(peers: &[&CaseRecord], value: impl Fn(&CaseRecord) -> Option<f64>) -> Result<f64, String> {
@@ -81,7 +81,5 @@ fn median_of(peers: &[&CaseRecord], value: impl Fn(&CaseRecord) -> Option<f64>) 
             nodes.len()
         ));
     }
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    Ok(if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) })
+    seatrial_stats::median(&values).ok_or_else(|| "a value is no number".to_owned())
 }

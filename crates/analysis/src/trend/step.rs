@@ -1,7 +1,7 @@
 //! Where a series of runs changed its level.
 
 use seatrial_model::Better;
-use seatrial_stats::{CompareRule, Sorted, compare, cuts};
+use seatrial_stats::{CompareRule, compare, cuts, median};
 
 /// Runs before which no change can be shown.
 pub const FEWEST_RUNS: usize = seatrial_stats::FEWEST_TO_CUT;
@@ -55,10 +55,6 @@ pub(super) fn steps(runs: &[&str], values: &[f64], better: Better) -> Vec<TrendS
         });
     }
     found
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    Sorted::new(values).ok().map(|sorted| sorted.median())
 }
 
 fn trials(values: &[f64]) -> Vec<Vec<f64>> {

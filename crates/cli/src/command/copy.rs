@@ -24,6 +24,9 @@ use crate::fleet;
 use crate::output;
 use crate::signals::Signals;
 
+/// How long the other host may say nothing until its receiver runs.
+const RECEIVER_WITHIN: Duration = Duration::from_secs(90);
+
 /// How often the progress is shown, and signals are looked at.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
@@ -120,7 +123,8 @@ fn copy<'scope, 'env>(
     let client: Vec<OsString> =
         fleet::words("--ssh", &args.ssh).map_err(refused)?.into_iter().map(OsString::from).collect();
     let build = fleet::build().map_err(refused)?;
-    let mut receiver = CopyReceiver::start(&client, host, &build).map_err(|why| CopyError::Stream {
+    let started = CopyReceiver::start(&client, host, &build, RECEIVER_WITHIN, &|| progress.is_stopped());
+    let mut receiver = started.map_err(|why| CopyError::Stream {
         doing: "starting the receiver over ssh",
         source: std::io::Error::other(format!("{host}: {why}")),
     })?;

@@ -44,7 +44,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     };
     samples::put_back(&run, &mut document.results);
     let site = run.site()?;
-    let parts = |case: &CaseId| parts(run.files(), case);
+    let parts = |case: &CaseId| parts(run.files(), &document, case);
     let earlier = EarlierRun::find(&document.run, || Some(run.clone()), PAGE);
     let context = html::PageContext {
         folder: Some(&path),
@@ -76,7 +76,7 @@ fn nodes(document: &Document, verdict: Verdict) -> Result<(), CliError> {
 /// Prints the ticket of `node`, or of the only node of the run.
 fn ticket(run: &StoredRun, document: &Document, node: Option<&str>) -> Result<(), CliError> {
     let nodes = &document.run.nodes;
-    let known = fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>());
+    let known = fold(nodes);
     let node = match (node, nodes.as_slice()) {
         (Some(node), _) if nodes.iter().any(|known| known == node) => node,
         (Some(node), _) => {
@@ -115,7 +115,7 @@ fn with_limits(node: &SiteNode) -> inventory::Node {
 /// Writes the page of a run that just ended into its folder; the run is complete without, so errors only warn.
 pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder: &Path) {
     let files = Files::of(folder);
-    let parts = |case: &CaseId| parts(&files, case);
+    let parts = |case: &CaseId| parts(&files, document, case);
     let path = folder.join(PAGE);
     let earlier = EarlierRun::find(&document.run, || RunFolder::open(folder).ok(), PAGE);
     let context = html::PageContext {
@@ -130,9 +130,11 @@ pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder:
     }
 }
 
-/// Records of the parts of a case, where they can still be read.
-fn parts(files: &Files, case: &CaseId) -> Vec<PartRecord> {
-    files.parts(case).ok().and_then(Piece::into_present).unwrap_or_default()
+/// Records of the parts of a case that are in its numbers, where they can still be read.
+fn parts(files: &Files, document: &Document, case: &CaseId) -> Vec<PartRecord> {
+    let parts = files.parts(case).ok().and_then(Piece::into_present).unwrap_or_default();
+    let record = document.results.iter().find(|record| record.case == *case);
+    record.map(|record| samples::counted(record, parts)).unwrap_or_default()
 }
 
 fn page(

@@ -1,5 +1,6 @@
 //! Scripted fleets: lost nodes, retries with other partners, output of many nodes.
 
+use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
@@ -58,23 +59,23 @@ fn a_resumed_run_measures_the_retry_that_was_left_and_no_other() {
     assert_eq!(whole.iter().filter(|record| is_retry(record)).count(), 1);
     let kept: Vec<String> =
         whole.iter().filter(|record| !is_retry(record)).map(|record| format!("{record}\n")).collect();
-    std::fs::write(run.join("results.jsonl"), kept.concat()).expect("written");
+    fs::write(run.join("results.jsonl"), kept.concat()).expect("written");
     let mut info: Value =
-        serde_json::from_slice(&std::fs::read(run.join("run.json")).expect("read")).expect("JSON");
+        serde_json::from_slice(&fs::read(run.join("run.json")).expect("read")).expect("JSON");
     info["run"]["ended"] = Value::Null;
-    std::fs::write(run.join("run.json"), info.to_string()).expect("written");
+    fs::write(run.join("run.json"), info.to_string()).expect("written");
     // The node is back, and still left out, since its case has failed.
     home.seatrial("run --resume").script(&Script::round_trips(4)).run().exits(1);
     let before = cases(&whole);
     assert_eq!(cases(&home.results()), before);
     // Killed before the retry was planned: the same retry is planned.
     let plan = run.join("plan.json");
-    let mut rounds: Value = serde_json::from_slice(&std::fs::read(&plan).expect("read")).expect("JSON");
+    let mut rounds: Value = serde_json::from_slice(&fs::read(&plan).expect("read")).expect("JSON");
     rounds["rounds"].as_array_mut().expect("rounds").truncate(1);
-    std::fs::write(&plan, rounds.to_string()).expect("written");
-    std::fs::write(run.join("results.jsonl"), kept.concat()).expect("written");
+    fs::write(&plan, rounds.to_string()).expect("written");
+    fs::write(run.join("results.jsonl"), kept.concat()).expect("written");
     info["run"]["ended"] = Value::Null;
-    std::fs::write(run.join("run.json"), info.to_string()).expect("written");
+    fs::write(run.join("run.json"), info.to_string()).expect("written");
     home.seatrial("run --resume").script(&Script::round_trips(4)).run().exits(1).says("measured again");
     assert_eq!(cases(&home.results()), before);
 }
@@ -146,6 +147,11 @@ fn a_run_whose_job_was_cancelled_says_how_to_go_on_and_becomes_whole() {
     let verdicts: Vec<_> =
         document.verdicts.iter().map(|verdict| (verdict.verdict, verdict.node.as_deref())).collect();
     assert_eq!(verdicts, [(seatrial_model::Verdict::Unknown, None); 6]);
+    let plan = home.run().join("plan.json");
+    let whole = fs::read(&plan).expect("a plan");
+    fs::write(&plan, "{").expect("written");
+    home.seatrial("check --resume").script(&Script::round_trips(4)).run().exits(2).says("plan.json");
+    fs::write(&plan, whole).expect("written");
     let resumed = home.seatrial("check --resume -o json").script(&Script::round_trips(4)).run().exits(0);
     let document = resumed.document();
     assert_eq!((document.results.len(), document.verdicts.len()), (6, 6));

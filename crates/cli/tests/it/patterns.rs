@@ -115,6 +115,9 @@ fn a_test_beside_a_load_is_measured_alone_first_and_tells_how_much_worse_it_beca
         told.text
     );
     home.seatrial("report --details").run().exits(0).shows("net.rr beside net.tcp_stream").shows("slowdown");
+    let exported = home.seatrial("export --prometheus -").run().exits(0).out;
+    let series = exported.lines().filter(|line| line.starts_with("seatrial_net_rr_round_trip_seconds{"));
+    assert_eq!(series.count(), 16, "{exported}");
     home.seatrial("run net.rr --beside net.rr").script(&script).run().exits(2).says("name another");
 }
 

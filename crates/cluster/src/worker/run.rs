@@ -1,6 +1,5 @@
 //! Main function of the worker: ties it to its supervisor, reads its task, runs the part.
 
-use std::any::Any;
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use rustix::process::{Signal, getppid};
-use seatrial_bench::Registry;
+use seatrial_bench::{Registry, panic_text};
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::{lifetime, process};
 
@@ -101,7 +100,9 @@ fn run_part(
     match served {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(Reason { cause, text })) => refuse(&mut outbox, cause, text),
-        Err(panic) => refuse(&mut outbox, Cause::Crash, format!("the part panicked: {}", words(&*panic))),
+        Err(panic) => {
+            refuse(&mut outbox, Cause::Crash, format!("the part panicked: {}", panic_text(&*panic)))
+        }
     }
 }
 
@@ -112,9 +113,4 @@ fn refuse(outbox: &mut Outbox, cause: Cause, text: String) -> ExitCode {
         tracing::error!("cannot report to the supervisor why the part failed: {reason}");
     }
     ExitCode::from(PART_FAILED)
-}
-
-fn words(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
 }

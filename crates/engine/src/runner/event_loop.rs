@@ -284,6 +284,17 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             });
         }
         self.lost.insert(node, before);
+        self.start_what_waited();
+    }
+
+    /// Starts what waited behind a case of a lost node, once every loss that the fleet knows of is noted.
+    fn start_what_waited(&mut self) {
+        let mut nodes = (0..self.runner.fleet.agents().len()).map(NodeIndex);
+        if nodes.all(|node| self.lost.contains_key(&node) || !self.runner.fleet.is_gone(node)) {
+            for host in self.schedule.hosts() {
+                self.start_on(host);
+            }
+        }
     }
 
     fn give_up_queued(&mut self, node: NodeIndex, reason: &Reason) {

@@ -25,8 +25,7 @@ pub fn retries(cases: &[Case]) -> Option<String> {
     let grouped: BTreeSet<&str> =
         cases.iter().filter(|case| case.origin.is_group()).map(|case| case.group.as_str()).collect();
     if !grouped.is_empty() {
-        let groups =
-            cases.iter().map(|case| fold(&case.nodes.iter().map(String::as_str).collect::<Vec<_>>()));
+        let groups = cases.iter().map(|case| fold(&case.nodes));
         let tests: Vec<&str> = grouped.into_iter().collect();
         return Some(format!(
             "looking for what holds {} back: {}",

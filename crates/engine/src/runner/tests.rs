@@ -253,6 +253,22 @@ fn a_node_that_is_lost_takes_its_own_case_along_and_the_next_step_does_without()
 }
 
 #[test]
+fn what_waits_behind_a_case_of_a_lost_node_is_measured() {
+    let site = site(2);
+    let mut cases = plan(&site, "alone", "1", "1");
+    cases.push(plan(&site, "pair", "1", "1").remove(0));
+    cases.extend(plan(&site, "alone", "2", "2"));
+    let ran = run(&site, cases, |_, place, _| {
+        let why = "the connection ended".to_owned();
+        let fault = (place.node == "n1").then_some(Fault::AgentLost { phase: Phase::Measure, why });
+        Script { fault, ..steady() }
+    });
+    let own: Vec<_> = ran.records.iter().filter(|record| record.nodes == ["n2"]).collect();
+    assert_eq!(own.len(), 2);
+    assert!(own.iter().all(|record| record.outcome == Outcome::Measured), "{own:?}");
+}
+
+#[test]
 fn a_case_that_waits_between_two_trials_for_another_is_lost_with_its_node_and_starts_no_trial() {
     let site = site(3);
     let mut cases = plan(&site, "incast", "2", "2");

@@ -337,7 +337,7 @@ fn a_trial_that_holds_waits_for_others_and_begins_at_their_moment() {
     let mut case = case(2);
     case.origin.step = Some(1);
     let nodes = [NodeIndex(0), NodeIndex(1)];
-    let clocks = [0_i64, -500].map(|nanos| Some(Offset { nanos, error: Nanos(10) }));
+    let clocks = [0_i64, -500].map(|nanos| Some(Offset { nanos, error: Nanos(10), at: Nanos(0) }));
     let (trial, asked) = Trial::start(&case, 0, WorkerId(0), &nodes, &clocks, Nanos(0), Deadlines::default());
     let mut played = Played { case, trial, asked, now: Nanos(0) };
     played.offers(0);

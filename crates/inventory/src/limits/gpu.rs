@@ -73,9 +73,9 @@ fn by_library(gpu: &Gpu) -> Known<seatrial_model::Bound> {
     })
 }
 
-/// Rate from one GPU to another in one direction: of common NVLinks if there are any, else of the narrower host link.
-pub fn gpu_peer_limit(from: &Gpu, to: &Gpu) -> Limit {
-    match (links_towards(from, to), links_towards(to, from)) {
+/// Rate from one GPU of `all` to another in one direction: of common NVLinks if there are any, else of the narrower host link.
+pub fn gpu_peer_limit(from: &Gpu, to: &Gpu, all: &[&Gpu]) -> Limit {
+    match (links_towards(from, to, all), links_towards(to, from, all)) {
         (Known::Known(links), Known::Known(back)) if links.0 > 0 && back.0 > 0 => {
             let (count, speed) = (links.0.min(back.0), links.1.min(back.1));
             let formula = format!("{count} active NVLinks x {speed} MB/s");
@@ -108,13 +108,14 @@ pub fn gpu_links_limit(gpu: &Gpu) -> Limit {
 
 /// Number and speed of active links of `from` that can carry data to `to`: also links to a switch (any address that
 /// is not a GPU), and links with unknown ends.
-fn links_towards(from: &Gpu, to: &Gpu) -> Known<(usize, u64)> {
+fn links_towards(from: &Gpu, to: &Gpu, all: &[&Gpu]) -> Known<(usize, u64)> {
     let ends = match &from.nvlinks {
         Known::Known(ends) => ends,
         Known::Unknown(why) => return Known::unknown(why.clone()),
     };
     let direct = ends.iter().filter(|end| **end == to.pci.address).count();
-    let count = if direct > 0 { direct } else { ends.len() };
+    let is_gpu = |end: &&String| all.iter().any(|gpu| gpu.pci.address == **end);
+    let count = if direct > 0 { direct } else { ends.iter().filter(|end| !is_gpu(end)).count() };
     if count == 0 {
         return Known::Known((0, 0));
     }
@@ -151,7 +152,7 @@ mod tests {
         assert!((value(gpu_host_limit(&one)) - 60.65).abs() < 0.01, "packets as large as any host allows");
         let told = Gpu { payload_bytes: Known::Known(256), ..one.clone() };
         assert!((value(gpu_host_limit(&told)) - 58.45).abs() < 0.01, "packets as they are set");
-        assert!((value(gpu_peer_limit(&one, &other)) - 478.1).abs() < 0.1);
+        assert!((value(gpu_peer_limit(&one, &other, &[&one, &other])) - 478.1).abs() < 0.1);
     }
 
     #[test]
@@ -160,9 +161,9 @@ mod tests {
         let mixed = |peer: &str| [vec![peer.to_owned(); 4], vec!["0000:3b:00.0".to_owned(); 2]].concat();
         one.nvlinks = Known::Known(mixed("0000:2a:00.0"));
         other.nvlinks = Known::Known(mixed("0000:18:00.0"));
-        assert!((value(gpu_peer_limit(&one, &other)) - 4.0 * 26.562).abs() < 1e-6);
+        assert!((value(gpu_peer_limit(&one, &other, &[&one, &other])) - 4.0 * 26.562).abs() < 1e-6);
         other.nvlinks = Known::Known(Vec::new());
-        assert!((value(gpu_peer_limit(&one, &other)) - 60.65).abs() < 0.01, "over the host");
+        assert!((value(gpu_peer_limit(&one, &other, &[&one, &other])) - 60.65).abs() < 0.01, "over the host");
     }
 
     #[test]

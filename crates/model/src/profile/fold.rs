@@ -10,9 +10,9 @@ const MOST_DIGITS: usize = 18;
 type Families<'a> = BTreeMap<(&'a str, &'a str, bool), Vec<(u64, &'a str)>>;
 
 /// `names` in folded form: `n[01-04,07],head`, each name once, in order.
-pub fn fold(names: &[&str]) -> String {
+pub fn fold(names: &[impl AsRef<str>]) -> String {
     let mut families = Families::new();
-    for name in names {
+    for name in names.iter().map(AsRef::as_ref) {
         let (before, number, behind) = split(name);
         families
             .entry((before, behind, !number.is_empty()))

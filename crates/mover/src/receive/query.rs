@@ -29,7 +29,8 @@ pub fn needs(
     Ok(needs)
 }
 
-/// What is needed of a file; `None` if all of it is, or if the file cannot be looked at: storing it will say why.
+/// What is needed of a file; `None` if all of it is, or if the file cannot be looked at: storing it will say why. With
+/// `preserve` only the sender can tell whether there are other extended attributes.
 pub fn need_of(
     path: &[u8],
     stamp: &Stamp,
@@ -53,9 +54,10 @@ pub fn need_of(
     if !found.has_content_of(stamp) || (preserve && !is_owned_alike) {
         return None;
     }
-    let own = Mode::SUID | Mode::SGID;
-    let kept = if preserve { Mode::empty() } else { own };
-    let wanted = Mode::from_raw_mode(stamp.mode & 0o7777).difference(kept);
+    if preserve && !is_dry {
+        return Some(Need::Attributes);
+    }
+    let wanted = Mode::from_raw_mode(stamp.mode & 0o7777).difference(Mode::SUID | Mode::SGID);
     if Mode::from_raw_mode(found.mode & 0o7777) != wanted && !is_dry {
         fchmod(open().ok()?, wanted).ok()?;
     }

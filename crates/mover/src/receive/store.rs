@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{AtFlags, Mode, OFlags, openat, utimensat};
+use rustix::fs::{Mode, OFlags, openat};
 
 use crate::failure::{Failure, explained};
 use crate::record::{Record, RecordKind};
 use crate::stored::Stored;
-use crate::target::{Folders, Temporary, leads_where, make_link, set_attributes, times};
+use crate::target::{Folders, Temporary, leads_where, make_link, set_attributes, set_link_attributes};
 use crate::wire::Fields;
 
 /// What was being done, for the text of a failure.
@@ -31,7 +31,7 @@ pub fn store_files(content: &[u8], folders: &mut Folders, preserve: bool) -> io:
             RecordKind::Keep => keep_file(&record, folders, preserve).map(|()| stored.unchanged += 1),
             RecordKind::Link => {
                 let leads_to = fields.bytes()?;
-                store_link(&record, leads_to, folders).map(|()| stored.others += 1)
+                store_link(&record, leads_to, folders, preserve).map(|()| stored.others += 1)
             }
             RecordKind::Directory => folders.directory(record.path, true).map(|_| stored.others += 1),
             RecordKind::Large => {
@@ -77,15 +77,15 @@ pub fn keep_file(record: &Record<'_>, folders: &mut Folders, preserve: bool) -> 
 }
 
 /// Makes a symbolic link; it is never followed here.
-pub fn store_link(record: &Record<'_>, leads_to: &[u8], folders: &mut Folders) -> io::Result<()> {
+pub fn store_link(
+    record: &Record<'_>,
+    leads_to: &[u8],
+    folders: &mut Folders,
+    preserve: bool,
+) -> io::Result<()> {
     let spot = folders.spot(record.path, true)?;
-    if leads_where(&spot, leads_to) {
-        return Ok(());
-    }
-    make_link(&spot, leads_to, |name| {
-        let times = times(&record.stamp);
-        Ok(utimensat(spot.folder(), name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
-    })
+    let set = |name: &[u8]| set_link_attributes(spot.folder(), name, &record.stamp, preserve);
+    if leads_where(&spot, leads_to) { set(&spot.name) } else { make_link(&spot, leads_to, set) }
 }
 
 /// Gives directories their attributes.

@@ -4,7 +4,9 @@ use rustix::fs::FileType;
 
 use super::plan::{Plan, Wanted};
 use crate::block::BLOCK;
+use crate::entry::Entry;
 use crate::failure::Failure;
+use crate::need::Need;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::record::RecordKind;
@@ -73,13 +75,16 @@ fn put_file(
         let source = OpenedSource::open(wanted.entry.source())?;
         if source.stamp.size > BLOCK {
             // It has grown since it was found.
-            let mut wanted = wanted;
-            wanted.entry.stamp = source.stamp;
-            plan.later(wanted);
+            let entry = Entry { stamp: source.stamp, ..wanted.entry };
+            plan.later(Wanted { entry, need: Need::Content });
             return Ok(());
         }
         let attributes = kept_attributes(&source, options)?;
         let (target, size) = (wanted.entry.target(), source.stamp.size as usize);
+        if wanted.need == Need::Attributes && source.is_in_target(wanted.need, &wanted.entry.stamp)? {
+            put_head(content, RecordKind::Keep, &target, &source.stamp, &attributes);
+            return Ok(());
+        }
         put_head(content, RecordKind::File, &target, &source.stamp, &attributes);
         content.extend_from_slice(&source.stamp.size.to_le_bytes()[..4]);
         let begin = content.len();
@@ -91,7 +96,7 @@ fn put_file(
             content.truncate(start);
             return Err(read.err().unwrap_or_else(|| source.changed()));
         }
-        if wanted.known.is_some_and(|known| blake3::hash(&content[begin..]) == known) {
+        if matches!(wanted.need, Need::Other(known) if blake3::hash(&content[begin..]) == known) {
             content.truncate(start);
             put_head(content, RecordKind::Keep, &target, &source.stamp, &attributes);
         } else {
@@ -133,7 +138,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::entry::{Entry, Root, Stamp};
+    use crate::entry::{Root, Stamp};
     use crate::record::Record;
     use crate::send::plan::Step;
     use crate::wire::Fields;
@@ -153,7 +158,7 @@ mod tests {
             file.set_len(BLOCK).expect("set");
             let path = name.into_bytes();
             let entry = Entry { root: Arc::clone(&root), path, stamp, is_sparse: false };
-            plan.later(Wanted { entry, known: None });
+            plan.later(Wanted { entry, need: Need::Content });
         }
         plan.end_of_scan();
         let mut sent = Vec::new();

@@ -8,6 +8,7 @@ use rustix::fs::FileType;
 use super::large::{LargeSource, NextPiece};
 use crate::block::BLOCK;
 use crate::entry::Entry;
+use crate::need::Need;
 
 /// Scanned entries that wait; the scan waits beyond.
 const MOST_SCANNED: usize = 4096;
@@ -28,8 +29,7 @@ const MOST_LARGE: usize = 16;
 #[derive(Debug)]
 pub struct Wanted {
     pub entry: Entry,
-    /// The hash of the file of this size that the target has.
-    pub known: Option<blake3::Hash>,
+    pub need: Need,
 }
 
 impl Wanted {
@@ -88,7 +88,7 @@ impl Plan {
             if entry.stamp.file_type() == FileType::RegularFile {
                 state.scanned.push_back(entry);
             } else {
-                state.wanted.push_back(Wanted { entry, known: None });
+                state.wanted.push_back(Wanted { entry, need: Need::Content });
             }
         }
         self.changed.notify_all();

@@ -12,6 +12,7 @@ use crate::entry::Entry;
 use crate::need::Need;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
+use crate::source::OpenedSource;
 use crate::stored::Stored;
 use crate::wire::{Fields, FrameKind, Incoming};
 
@@ -78,15 +79,12 @@ fn needed(
 ) -> io::Result<Vec<Wanted>> {
     let (mut fields, mut wanted) = (Fields(content), Vec::new());
     for entry in entries {
-        let known = match Need::read(&mut fields)? {
-            Need::Nothing => {
-                Progress::add(&progress.unchanged, 1);
-                continue;
-            }
-            Need::Content => None,
-            Need::Other(hash) => Some(hash),
-        };
-        let wants = Wanted { entry, known };
+        let need = Need::read(&mut fields)?;
+        if need == Need::Nothing {
+            Progress::add(&progress.unchanged, 1);
+            continue;
+        }
+        let wants = Wanted { entry, need };
         match options.dry_run {
             None => wanted.push(wants),
             Some(tell) => tell_if_other(&wants, tell, progress),
@@ -97,14 +95,15 @@ fn needed(
 
 /// Tells that a file would be copied, if its content is another.
 fn tell_if_other(wanted: &Wanted, tell: fn(&[u8]), progress: &Progress) {
-    let is_same = wanted.known.map(|known| {
-        let source = crate::source::OpenedSource::open(wanted.entry.source())?;
-        Ok(source.hash()? == known)
-    });
+    let is_same = match wanted.need {
+        Need::Content => Ok(false),
+        need => OpenedSource::open(wanted.entry.source())
+            .and_then(|source| source.is_in_target(need, &wanted.entry.stamp)),
+    };
     match is_same {
-        Some(Err(failure)) => progress.fail(failure),
-        Some(Ok(true)) => Progress::add(&progress.unchanged, 1),
-        _ => {
+        Err(failure) => progress.fail(failure),
+        Ok(true) => Progress::add(&progress.unchanged, 1),
+        Ok(false) => {
             Progress::add(&progress.files, 1);
             Progress::add(&progress.bytes, wanted.entry.stamp.size);
             tell(&wanted.entry.target());

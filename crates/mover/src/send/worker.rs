@@ -98,7 +98,7 @@ impl<'a> Worker<'a> {
         let target = wanted.entry.target();
         let opened = OpenedSource::open(wanted.entry.source()).and_then(|source| {
             let attributes = kept_attributes(&source, self.shared.options)?;
-            let is_same = wanted.known.map_or(Ok(false), |known| Ok(source.hash()? == known))?;
+            let is_same = source.is_in_target(wanted.need, &wanted.entry.stamp)?;
             Ok((source, attributes, is_same))
         });
         let (source, attributes, is_same) = match opened {

@@ -12,6 +12,7 @@ use rustix::io::{pread, retry_on_intr};
 
 use crate::entry::Stamp;
 use crate::failure::Failure;
+use crate::need::Need;
 
 /// Bytes that are hashed at once.
 const PIECE: usize = 1 << 20;
@@ -69,8 +70,17 @@ impl OpenedSource {
         Failure::new(self.path.as_os_str().as_bytes(), CHANGED)
     }
 
+    /// Whether the target, which told `need` of a file of the stamp `asked`, has the content of this one.
+    pub fn is_in_target(&self, need: Need, asked: &Stamp) -> Result<bool, Failure> {
+        match need {
+            Need::Content => Ok(false),
+            Need::Nothing | Need::Attributes => Ok(self.stamp.has_content_of(asked)),
+            Need::Other(known) => Ok(self.hash()? == known),
+        }
+    }
+
     /// The hash of the whole content.
-    pub fn hash(&self) -> Result<blake3::Hash, Failure> {
+    fn hash(&self) -> Result<blake3::Hash, Failure> {
         hash_of(&self.file).map_err(|error| self.failed("reading", &error))
     }
 }

@@ -1,10 +1,11 @@
 //! Permissions, times, owners and extended attributes of what was copied.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{
-    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, fstat, futimens,
+    AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown, fsetxattr, fstat,
+    futimens, statat, utimensat,
 };
 use rustix::io::Errno;
 
@@ -56,8 +57,27 @@ fn attribute_failed(errno: Errno, name: &[u8]) -> io::Error {
     io::Error::new(error.kind(), format!("the extended attribute {name}: {error}; copy without --preserve"))
 }
 
+/// Gives the symbolic link `name` in `folder` the time of its source, with `preserve` also the owner. Nothing is set that is
+/// so already: the link may be of another user.
+pub fn set_link_attributes(
+    folder: BorrowedFd<'_>,
+    name: &[u8],
+    stamp: &Stamp,
+    preserve: bool,
+) -> io::Result<()> {
+    let there = Stamp::of(&statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?);
+    if preserve && (there.user, there.group) != (stamp.user, stamp.group) {
+        let (user, group) = (Uid::from_raw(stamp.user), Gid::from_raw(stamp.group));
+        chownat(folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+    }
+    if (there.seconds, there.nanoseconds) != (stamp.seconds, stamp.nanoseconds) {
+        utimensat(folder, name, &times(stamp), AtFlags::SYMLINK_NOFOLLOW)?;
+    }
+    Ok(())
+}
+
 /// The time of the last change; that of the last access is now.
-pub fn times(stamp: &Stamp) -> Timestamps {
+fn times(stamp: &Stamp) -> Timestamps {
     Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
         last_modification: Timespec { tv_sec: stamp.seconds, tv_nsec: i64::from(stamp.nanoseconds) },

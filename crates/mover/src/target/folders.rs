@@ -6,8 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::fs::{Mode, OFlags, fchmod, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
 /// Directories that stay open, of each thread.
@@ -16,8 +17,15 @@ const MOST_OPEN: usize = 64;
 /// Directories that this thread used last, below one target.
 #[derive(Debug)]
 pub struct Folders {
-    target: Arc<File>,
+    target: Arc<Target>,
     open: Vec<(Vec<u8>, Arc<OwnedFd>)>,
+}
+
+#[derive(Debug)]
+struct Target {
+    directory: File,
+    /// Whether it is a copy itself, and not only the place of copies.
+    is_copy: AtomicBool,
 }
 
 /// A directory and a name in it.
@@ -25,13 +33,33 @@ pub struct Folders {
 pub struct Spot {
     /// None is the target itself.
     folder: Option<Arc<OwnedFd>>,
-    target: Arc<File>,
+    target: Arc<Target>,
     pub name: Vec<u8>,
 }
 
 impl Spot {
     pub fn folder(&self) -> BorrowedFd<'_> {
-        self.folder.as_ref().map_or(self.target.as_fd(), |folder| folder.as_fd())
+        self.folder.as_ref().map_or(self.target.directory.as_fd(), |folder| folder.as_fd())
+    }
+
+    /// Changes what is in the directory. If an earlier copy has given this its final permissions, and they are too few, it
+    /// gets more until this copy gives it the final ones again.
+    pub fn change<T>(&self, change: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
+        match change() {
+            Err(Errno::ACCESS) if self.opens_up() => change(),
+            done => done,
+        }
+    }
+
+    /// Gives the owner all permissions in the directory; false where that cannot be, or nothing would take them back.
+    fn opens_up(&self) -> bool {
+        if self.folder.is_none() && !self.target.is_copy.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Ok(stat) = fstat(self.folder()) else { return false };
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        // Another thread may have been faster.
+        mode.contains(Mode::RWXU) || fchmod(self.folder(), mode | Mode::RWXU).is_ok()
     }
 }
 
@@ -39,7 +67,8 @@ impl Folders {
     /// The directories below `target`, which may be a symbolic link: whoever typed it meant where it leads.
     pub fn new(target: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY.bits().cast_signed();
-        let target = OpenOptions::new().read(true).custom_flags(flags).open(target)?;
+        let directory = OpenOptions::new().read(true).custom_flags(flags).open(target)?;
+        let target = Target { directory, is_copy: AtomicBool::new(false) };
         Ok(Self { target: Arc::new(target), open: Vec::new() })
     }
 
@@ -61,10 +90,11 @@ impl Folders {
         Ok(Spot { folder, target: Arc::clone(&self.target), name: name.to_vec() })
     }
 
-    /// The directory `path`, made if missing and `makes`; empty is the target.
+    /// The directory `path` of the copy, made if missing and `makes`; empty is the target.
     pub fn directory(&mut self, path: &[u8], makes: bool) -> io::Result<Arc<OwnedFd>> {
         if path.is_empty() {
-            return Ok(Arc::new(self.target.try_clone()?.into()));
+            self.target.is_copy.store(true, Ordering::Relaxed);
+            return Ok(Arc::new(self.target.directory.try_clone()?.into()));
         }
         self.opened(path, makes)
     }
@@ -74,7 +104,7 @@ impl Folders {
             return Ok(Arc::clone(&self.open[at].1));
         }
         let spot = self.spot(path, makes)?;
-        let folder = Arc::new(opened_in(spot.folder(), &spot.name, makes)?);
+        let folder = Arc::new(opened_in(&spot, makes)?);
         if self.open.len() >= MOST_OPEN {
             self.open.remove(0);
         }
@@ -83,11 +113,12 @@ impl Folders {
     }
 }
 
-fn opened_in(above: BorrowedFd<'_>, name: &[u8], makes: bool) -> io::Result<OwnedFd> {
-    let open = || openat(above, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+fn opened_in(spot: &Spot, makes: bool) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || openat(spot.folder(), &spot.name, flags, Mode::empty());
     match open() {
         Err(Errno::NOENT) if makes => {
-            match mkdirat(above, name, Mode::RWXU) {
+            match spot.change(|| mkdirat(spot.folder(), &spot.name, Mode::RWXU)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno.into()),
             }

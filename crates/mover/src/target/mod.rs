@@ -5,7 +5,7 @@ mod folders;
 mod place;
 mod temporary;
 
-pub use attributes::{Attributes, set_attributes, times};
+pub use attributes::{Attributes, set_attributes, set_link_attributes};
 pub use folders::Folders;
 pub use place::{Place, target_place};
 pub use temporary::{Temporary, leads_where, make_link};

@@ -40,20 +40,22 @@ impl Temporary {
             openat(spot.folder(), &name, flags, Mode::RUSR | Mode::WUSR)
         };
         let look = || statat(spot.folder(), &name, AtFlags::SYMLINK_NOFOLLOW);
+        let remove = || spot.change(|| unlinkat(spot.folder(), &name, AtFlags::empty()));
         for _ in 0..ATTEMPTS {
-            let (file, is_left_over) = match open(OFlags::CREATE | OFlags::EXCL) {
+            let (file, is_left_over) = match spot.change(|| open(OFlags::CREATE | OFlags::EXCL)) {
                 Ok(file) => (file, false),
                 // Before it is opened: a device may do something when it is.
                 Err(Errno::EXIST) => match look() {
                     Ok(stat) if !is_one_file(&stat) => {
-                        unlinkat(spot.folder(), &name, AtFlags::empty())?;
+                        remove()?;
                         continue;
                     }
-                    Ok(stat) => match open(OFlags::NONBLOCK) {
+                    Ok(_) => match open(OFlags::NONBLOCK) {
                         Ok(file) => (file, true),
                         Err(Errno::NOENT | Errno::LOOP) => continue,
-                        Err(Errno::ACCESS) if !is_own(&stat) => {
-                            unlinkat(spot.folder(), &name, AtFlags::empty())?;
+                        // It is of another user, or has its final permissions already.
+                        Err(Errno::ACCESS) => {
+                            remove()?;
                             continue;
                         }
                         Err(errno) => return Err(errno.into()),
@@ -83,7 +85,7 @@ impl Temporary {
             }
             if is_left_over && !(is_one_file(&opened) && is_own(&opened)) {
                 // No copy writes it, as it was not locked, and whoever owns it could write into the copy later.
-                unlinkat(spot.folder(), &name, AtFlags::empty())?;
+                remove()?;
                 continue;
             }
             if is_left_over {
@@ -104,7 +106,8 @@ impl Temporary {
             let text = "another copy has taken the place of the temporary file; copy again";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
-        let named = renameat(self.spot.folder(), &self.name, self.spot.folder(), &self.spot.name);
+        let spot = &self.spot;
+        let named = spot.change(|| renameat(spot.folder(), &self.name, spot.folder(), &spot.name));
         if named.is_err() {
             self.remove();
         }
@@ -115,7 +118,7 @@ impl Temporary {
     pub fn remove(self) {
         if self.is_in_place() {
             // What stays is found by the next copy.
-            let _ = unlinkat(self.spot.folder(), &self.name, AtFlags::empty());
+            let _ = self.spot.change(|| unlinkat(self.spot.folder(), &self.name, AtFlags::empty()));
         }
     }
 
@@ -144,13 +147,14 @@ fn is_own(stat: &Stat) -> bool {
 const MOST_ATTEMPTS: usize = 100;
 
 /// Makes a symbolic link with this content, in one step.
-pub fn make_link(spot: &Spot, leads_to: &[u8], set: impl Fn(&str) -> io::Result<()>) -> io::Result<()> {
+pub fn make_link(spot: &Spot, leads_to: &[u8], set: impl Fn(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let name = temporary_name(&spot.name);
     let mut last = Ok(());
     for _ in 0..MOST_ATTEMPTS {
-        last = symlinkat(leads_to, spot.folder(), &name)
+        last = spot
+            .change(|| symlinkat(leads_to, spot.folder(), &name))
             .map_err(io::Error::from)
-            .and_then(|()| set(&name))
+            .and_then(|()| set(name.as_bytes()))
             .and_then(|()| Ok(renameat(spot.folder(), &name, spot.folder(), &spot.name)?));
         // Left over, or another copy makes or has made the same link.
         let is_race = |error: &io::Error| {
@@ -159,7 +163,7 @@ pub fn make_link(spot: &Spot, leads_to: &[u8], set: impl Fn(&str) -> io::Result<
         if last.is_ok() || (last.as_ref().is_err_and(is_race) && leads_where(spot, leads_to)) {
             return Ok(());
         }
-        let _ = unlinkat(spot.folder(), &name, AtFlags::empty());
+        let _ = spot.change(|| unlinkat(spot.folder(), &name, AtFlags::empty()));
         if !last.as_ref().is_err_and(is_race) {
             break;
         }

@@ -15,4 +15,4 @@ pub use greeting::{Ready, Start};
 pub use half::{Incoming, Outgoing, Secret};
 
 /// Version of the frames; sender and receiver are the same binary, so another version is an error.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;

@@ -1,5 +1,6 @@
 //! Copies trees between two ends of this process and within it.
 
+mod again;
 mod faults;
 mod resumed;
 mod rig;

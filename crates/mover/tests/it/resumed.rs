@@ -1,14 +1,14 @@
 //! Copies that go on with what an interrupted one left.
 
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use seatrial_mover::{BLOCK, CopyOptions, Progress, temporary_name};
 
-use crate::rig::{WAYS, Way, copied, copy, has_partial, listed, make_tree, noise};
+use crate::rig::{BoundByPermissions, WAYS, Way, copied, copy, has_partial, listed, make_tree, noise};
 
 #[test]
 fn a_partial_file_goes_on_where_it_was_cut() {
@@ -33,6 +33,28 @@ fn a_partial_file_goes_on_where_it_was_cut() {
         // At most the half block and the old one are moved again; the kernel's copy goes on from the first difference.
         let most = if way == Way::Here { 18 * BLOCK } else { 10 * BLOCK };
         assert!(counts.moved < most, "{way:?} moved {} blocks", counts.moved / BLOCK);
+    }
+}
+
+#[test]
+fn a_partial_file_that_its_owner_cannot_write_is_no_obstacle() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    let content = noise(2, 2 * BLOCK as usize);
+    fs::write(&file, &content).expect("written");
+    for way in WAYS {
+        let target = folder.path().join(format!("{way:?}"));
+        fs::create_dir(&target).expect("made");
+        // As a copy leaves it that was killed after it had set the permissions.
+        let left = target.join(temporary_name(b"file"));
+        fs::write(&left, &content[..7]).expect("written");
+        fs::set_permissions(&left, PermissionsExt::from_mode(0o444)).expect("set");
+        let bound = BoundByPermissions::new();
+        let counts = copied(way, std::slice::from_ref(&file), &target, CopyOptions::default());
+        drop(bound);
+        assert_eq!(counts.failures, [], "{way:?}");
+        assert!(fs::read(target.join("file")).expect("there") == content, "{way:?}");
+        assert!(!has_partial(&target));
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn roles(entries: Vec<RoleEntry>) -> BTreeMap<String, Role> {
     entries.into_iter().map(role).collect()
 }
 
-/// The waivers that hold `today`; warns of expired waivers, whose shortfalls count again.
+/// The waivers; warns of those that ended before `today`, whose shortfalls count again.
 pub(super) fn waivers(
     layer: &Layer,
     today: jiff::civil::Date,
@@ -31,7 +31,6 @@ pub(super) fn waivers(
         if entry.until.value < today {
             let title = format!("the waiver of '{}' has expired and excuses nothing", entry.criterion.value);
             found.warning(entry.until.at, title).label(format!("today is {today}"));
-            continue;
         }
         waivers.push(Waiver {
             criterion: entry.criterion.value.clone(),

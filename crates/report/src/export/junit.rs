@@ -14,7 +14,7 @@ use seatrial_model::{node_names, Outcome, Verdict, VerdictRecord};
 
 use super::{About, Export, Material, judged, nodes_of};
 use crate::view::cases::by_id;
-use crate::words::rounded;
+use crate::view::values::value_of;
 
 pub struct JUnit;
 
@@ -106,8 +106,8 @@ fn suite_name(nodes: &str) -> String {
 }
 
 fn of_verdict(verdict: &VerdictRecord, record: Option<&CaseRecord>, timed: Option<&CaseRecord>) -> TestCase {
-    let against = match verdict.measured {
-        Some(measured) => format!("{}, wanted {}", rounded(measured), verdict.bound),
+    let against = match value_of(verdict) {
+        Some(measured) => format!("{measured}, wanted {}", verdict.bound),
         None => format!("wanted {}", verdict.bound),
     };
     let reason = verdict.reason.as_deref().unwrap_or_default();

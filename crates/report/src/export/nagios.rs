@@ -9,7 +9,7 @@ use seatrial_model::record::Document;
 use seatrial_model::{Dimension, Quantity, Unit, Verdict, VerdictRecord};
 
 use super::{About, Export, Material, judged};
-use crate::words::rounded;
+use crate::view::values::value_of;
 
 pub struct Nagios;
 
@@ -72,7 +72,8 @@ fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -
     let is_met = |verdict: &&&VerdictRecord| matches!(verdict.verdict, Verdict::Pass | Verdict::Skip);
     let open: Vec<&&VerdictRecord> = verdicts.iter().filter(|verdict| !is_met(verdict)).collect();
     let warned = open.iter().filter(|verdict| verdict.verdict == Verdict::Warn).count();
-    let mut text = match (verdicts.len(), open.len() - warned) {
+    let skipped = verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Skip).count();
+    let mut text = match (verdicts.len() - skipped, open.len() - warned) {
         (0, _) => "nothing was judged".to_owned(),
         (all, 0) => format!("{all} of {all} criteria met"),
         (all, open) => format!("{open} of {all} criteria not met or not judged"),
@@ -80,8 +81,11 @@ fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -
     if warned > 0 {
         text += &format!(", {warned} met with a warning");
     }
+    if skipped > 0 {
+        text += &format!(", {skipped} skipped");
+    }
     let named = open.iter().take(MOST_NAMED).map(|verdict| {
-        let measured = verdict.measured.map(|it| format!(" {}", rounded(it))).unwrap_or_default();
+        let measured = value_of(verdict).map(|it| format!(" {it}")).unwrap_or_default();
         format!("{} {}{measured}, wanted {}", verdict.verdict, label(verdict), verdict.bound)
     });
     for named in named {
@@ -214,6 +218,22 @@ mod tests {
         ] {
             assert_eq!(entry("fast", &verdict(measured, bound)).as_deref(), Some(line));
         }
+    }
+
+    #[test]
+    fn what_was_skipped_is_not_met_and_a_value_that_misses_does_not_look_equal() {
+        let skipped = VerdictRecord { verdict: Verdict::Skip, ..verdict("1", "at least 1") };
+        let missed = VerdictRecord {
+            verdict: Verdict::Fail,
+            margin_percent: Some(-0.0444),
+            ..verdict("8.996 Gbit/s", "at least 9 Gbit/s")
+        };
+        let label = |verdict: &VerdictRecord| verdict.criterion.clone();
+        assert_eq!(text(&[&skipped, &skipped], &label), "nothing was judged, 2 skipped");
+        assert_eq!(
+            text(&[&missed, &skipped], &label),
+            "1 of 1 criteria not met or not judged, 1 skipped; fail fast 8.996 Gbit/s, wanted at least 9 Gbit/s"
+        );
     }
 
     #[test]

@@ -198,6 +198,14 @@ impl Families {
                 of.insert(format!("param_{}", word(name)), value.to_owned());
             }
         }
+        // Cases beside others and those of a growing group are no repeats of each other.
+        let origin = &row.case.origin;
+        of.extend(origin.step.map(|step| ("step".to_owned(), step.to_string())));
+        if let Some(beside) = &origin.beside {
+            of.insert("load".to_owned(), beside.load.clone());
+            of.insert("load_percent".to_owned(), beside.percent.to_string());
+            of.insert("is_load".to_owned(), beside.is_load.to_string());
+        }
         let (bench, name, (unit, factor)) = (&row.case.bench, number.name, base(number.unit));
         let stem = format!("seatrial_{}_{}", word(bench), word(name));
         for (column, part, help) in GAUGES {

@@ -17,7 +17,7 @@ use crate::view::headline::listed;
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::view::parts::{self, Extent};
 use crate::view::table::Cell;
-use crate::words::{clean, cut};
+use crate::words::{clean, cut_clauses};
 
 /// Lines of the screen for one machine and for a fleet; the last is the path of the page.
 const LINES: [usize; 2] = [41, 61];
@@ -169,7 +169,7 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
     table.retain(|_, cells| cells.iter().any(|cell| **cell != Cell::default()));
     let mut table = shortened(table, width);
     for note in table.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.notes) {
-        *note = cut(note, LONGEST_REASON);
+        *note = cut_clauses(note, LONGEST_REASON);
     }
     for verdict in [Verdict::Fail, Verdict::Unknown, Verdict::Warn, Verdict::Pass, Verdict::Skip] {
         let number = hidden.iter().filter(|criterion| criterion.worst.verdict == verdict).count();

@@ -15,7 +15,7 @@ use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
 use crate::number::whole_percent;
 use crate::repeat_command::{Repeat, judge_again, repeats};
-use crate::words::{Badge, count, cut, cut_clauses, set_of};
+use crate::words::{Badge, count, cut_clauses, set_of};
 
 const LONGEST_REASON: usize = 1000;
 
@@ -269,7 +269,7 @@ fn of_unreached<'a>(alike: &[Vec<&'a VerdictRecord>]) -> Action<'a> {
         [node] => reason.strip_prefix(&format!("{node} not reachable: ")).unwrap_or(reason),
         _ => reason,
     };
-    let what = format!("not reached: {}; {criteria}", cut(reason, LONGEST_REASON));
+    let what = format!("not reached: {}; {criteria}", cut_clauses(reason, LONGEST_REASON));
     Action { what, ..action }
 }
 
@@ -306,7 +306,7 @@ fn of_alike<'a>(alike: &[Vec<&'a VerdictRecord>], cases: &HashMap<&'a str, &'a C
             let first: Vec<&str> =
                 [action.name].into_iter().chain(first.iter().map(String::as_str)).collect();
             let all = format!("{} and {last}", first.join(", "));
-            let reason = alike[0][0].reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
+            let reason = alike[0][0].reason.as_deref().map(|reason| cut_clauses(reason, LONGEST_REASON));
             format!("{all} could not be judged: {}", reason.unwrap_or_default())
         }
         _ => format!("{} Also {}.", action.what, names.join(", ")),
@@ -341,7 +341,12 @@ fn address(case: Option<&CaseRecord>) -> String {
 /// `7 % below`, of a bound that is missed.
 fn missed_by(record: &VerdictRecord) -> Option<String> {
     let percent = record.margin_percent.filter(|percent| *percent < 0.0)?;
-    let side = if record.bound.starts_with("at most") { "above" } else { "below" };
+    // Of a value between two the margin does not tell which one is missed.
+    let side = match &record.bound {
+        bound if bound.starts_with("at least ") => "below",
+        bound if bound.starts_with("at most ") => "above",
+        _ => return None,
+    };
     Some(format!("{} {side}", whole_percent(-percent).replace('%', " %")))
 }
 
@@ -373,7 +378,7 @@ fn sentence(
     let value = measured(record).map(|measured| measured + &of);
     let share = share_of_limit(record, case).map(|share| format!(", {share}")).unwrap_or_default();
     let measured = value.as_ref().map(|value| value.clone() + &share);
-    let reason = record.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
+    let reason = record.reason.as_deref().map(|reason| cut_clauses(reason, LONGEST_REASON));
     let waiver = record.waiver.as_ref().map(|waiver| format!(" Waived: {waiver}.")).unwrap_or_default();
     let said = match (record.verdict, measured) {
         // The reason of a setting has its title and its value.
@@ -423,7 +428,8 @@ fn of_same_end<'a>(group: &[&'a CaseRecord], culprits: &BTreeSet<&str>) -> Actio
         Outcome::Failed => "did not deliver",
         _ => "could not be measured",
     };
-    let reason = first.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON)).unwrap_or_default();
+    let reason =
+        first.reason.as_deref().map(|reason| cut_clauses(reason, LONGEST_REASON)).unwrap_or_default();
     Action {
         badge: first.outcome.into(),
         nodes: nodes.clone(),

@@ -1,7 +1,7 @@
 //! The numbers of verdicts as text, with as many digits as tell them from their bounds.
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, Unit, VerdictRecord};
+use seatrial_model::{Unit, VerdictRecord};
 
 use crate::number::{decimals, decimals_apart, half_width, whole_percent};
 use crate::words::{quantity, rounded, unit};
@@ -30,10 +30,10 @@ pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
     let measured = record.measured?.to(metric.unit).ok()?.value();
     let is_it = is_same(measured, metric.median);
     let margin = record.margin_percent? / 100.0;
-    let share = match metric.better {
-        Better::Higher => 1.0 + margin,
-        Better::Lower => 1.0 - margin,
-        Better::None => return None,
+    let share = match &record.bound {
+        bound if bound.starts_with("at least ") => 1.0 + margin,
+        bound if bound.starts_with("at most ") => 1.0 - margin,
+        _ => return None,
     };
     (is_it && share > 0.0).then(|| measured / share)
 }
@@ -74,7 +74,7 @@ fn is_same(one: f64, other: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use seatrial_model::record::Summary;
-    use seatrial_model::{LimitRecord, Quantity, Subject, Verdict};
+    use seatrial_model::{Better, LimitRecord, Quantity, Subject, Verdict};
 
     use super::*;
 
@@ -131,12 +131,17 @@ mod tests {
 
     #[test]
     fn a_bound_follows_from_the_measured_value_and_its_margin() {
-        // At least 8, at most 16, in the unit of the metric.
-        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::Higher, 12.0)), Some(8.0));
-        assert_eq!(bar(&record("0.012 ms", 25.0), &metric(Better::Lower, 12.0)), Some(16.0));
-        assert_eq!(bar(&record("12 us", -50.0), &metric(Better::Higher, 12.0)), Some(24.0));
+        let bar = |bound: &str, measured, margin, median| {
+            let record = VerdictRecord { bound: bound.to_owned(), ..record(measured, margin) };
+            // The direction is that of the bound, which may be another than that of the metric.
+            bar(&record, &metric(Better::Higher, median))
+        };
+        // In the unit of the metric.
+        assert_eq!(bar("at least 8 us", "12 us", 50.0, 12.0), Some(8.0));
+        assert_eq!(bar("at most 16 us", "0.012 ms", 25.0, 12.0), Some(16.0));
+        assert_eq!(bar("at least 24 us", "12 us", -50.0, 12.0), Some(24.0));
         // About another number, such as a percentile.
-        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::Higher, 11.0)), None);
-        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::None, 12.0)), None);
+        assert_eq!(bar("at least 8 us", "12 us", 50.0, 11.0), None);
+        assert_eq!(bar("from 6 us to 16 us", "12 us", 25.0, 12.0), None);
     }
 }

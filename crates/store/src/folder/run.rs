@@ -90,10 +90,8 @@ impl RunFolder {
         let paused: f64 = stopped.map_or(0.0, |at| jiff::Timestamp::now().duration_since(at).as_secs_f64());
         info.paused_seconds += paused.max(0.0);
         info.ended = None;
-        write_info(&files, &info)?;
         let plan = run.plan.present().cloned();
-        let mut journal = Journal::open(files, info, plan, Some(lock))?;
-        journal.log(serde_json::json!({ "event": "resumed" }))?;
+        let journal = Journal::open(files, info, plan, Some(lock))?;
         Ok(Resumed { journal, run })
     }
 }

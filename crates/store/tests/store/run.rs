@@ -82,12 +82,14 @@ fn resume_leaves_alone_what_is_done_and_runs_again_what_was_interrupted() {
     let done = BTreeSet::from([cases[0].id.clone(), cases[2].id.clone()]);
     assert_eq!(resumed.run.done(), done);
     let mut journal = resumed.journal;
-    assert_eq!(RunFolder::open(&path).unwrap().info().unwrap().ended, None);
+    assert!(RunFolder::open(&path).unwrap().info().unwrap().ended.is_some(), "nothing has begun yet");
     let strict = RunOptions {
         check: CheckOptions { strict: true, ..CheckOptions::default() },
         ..RunOptions::default()
     };
-    journal.keep_options(strict.clone()).unwrap();
+    journal.go_on(strict.clone()).unwrap();
+    let going_on = RunFolder::open(&path).unwrap();
+    assert_eq!((going_on.info().unwrap().ended.clone(), going_on.verdict), (None, None));
     plan(&mut journal, &cases[1..]);
     record_case(&mut journal, measured(&cases[1], 22.0));
     journal.end(end()).unwrap();

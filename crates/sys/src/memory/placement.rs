@@ -70,7 +70,7 @@ pub(super) fn of(memory: &[u8], at_most: Option<usize>) -> Result<Placement, Pol
             )
         };
         if rc < 0 {
-            let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+            let errno = crate::last_errno();
             return Err(PolicyError::new("move_pages", None, errno));
         }
         status.into_iter().for_each(|status| placement.count(status));

@@ -70,7 +70,7 @@ pub(super) fn bind(memory: &[u8], place: Place) -> Result<(), PolicyError> {
     if rc == 0 {
         return Ok(());
     }
-    let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+    let errno = crate::last_errno();
     Err(PolicyError::new("mbind", node, errno))
 }
 

@@ -4,7 +4,7 @@
 use crate::libc_info::ticks_per_second;
 use crate::root::{ReadError, SysRoot};
 
-use super::option::last_errno;
+use crate::last_errno;
 use rustix::io::Errno;
 
 const NANOS: u64 = 1_000_000_000;

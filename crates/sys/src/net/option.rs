@@ -41,7 +41,7 @@ pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
         // Old kernels fill in 32 bits.
         0 if length as usize == size_of::<u32>() && rate == u64::from(u32::MAX) => Ok(None),
         0 => Ok(Some(rate).filter(|rate| *rate != u64::MAX)),
-        _ => Err(last_errno()),
+        _ => Err(crate::last_errno()),
     }
 }
 
@@ -69,7 +69,7 @@ fn set<T: Copy>(socket: impl AsFd, level: libc::c_int, name: libc::c_int, value:
             size_of::<T>() as libc::socklen_t,
         )
     };
-    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+    if rc == 0 { Ok(()) } else { Err(crate::last_errno()) }
 }
 
 pub fn unread(socket: impl AsFd) -> Result<u64, Errno> {
@@ -79,10 +79,6 @@ pub fn unread(socket: impl AsFd) -> Result<u64, Errno> {
 /// The congestion controls that any process may choose now, without loading modules.
 pub fn available_congestion_controls(root: &SysRoot) -> Result<Vec<String>, ReadError> {
     Ok(root.text(AVAILABLE)?.split_whitespace().map(str::to_owned).collect())
-}
-
-pub(super) fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 #[cfg(test)]

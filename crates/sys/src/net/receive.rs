@@ -10,9 +10,9 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::net::RecvFlags;
 
-use super::option::last_errno;
 use super::ring::SocketRing;
 use super::room::Room;
+use crate::last_errno;
 
 pub trait Pull: Send {
     /// Receives what has come, within `SO_RCVTIMEO` (then `EAGAIN`); returns the bytes, 0 at the end of the stream.

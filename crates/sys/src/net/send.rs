@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::option::last_errno;
 use super::ring::SocketRing;
 use super::source::Source;
 use super::zero_copied::ZeroCopied;
+use crate::last_errno;
 
 pub trait Push: Send {
     /// Sends the bytes of the source from `from` on, at most `len`, within `SO_SNDTIMEO` (then `EAGAIN`); returns how

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::io::Errno;
 
-use super::option::last_errno;
+use crate::last_errno;
 
 /// Room for this kernel's structure and longer ones to come.
 const ROOM: usize = 512;

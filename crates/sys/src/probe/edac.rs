@@ -47,18 +47,16 @@ impl Counting for Edac {
     }
 }
 
-/// Corrected errors by module; of a controller that tells no module, or has errors of none of them, its own count.
+/// Corrected errors by module, and by controller those of its errors that it places in no module.
 pub fn corrected_memory_errors(root: &SysRoot) -> Result<Vec<CountedPart>, ReadError> {
     let mut all = Vec::new();
     for folder in controllers(root)? {
         let modules = modules(root, &folder)?;
         let own = count(root, &folder, "ce_count")?;
-        let is_told =
-            modules.iter().any(|(_, count)| *count > 0) || own.as_ref().is_none_or(|(_, count)| *count == 0);
-        match is_told && !modules.is_empty() {
-            true => all.extend(modules),
-            false => all.extend(own),
-        }
+        let placed = modules.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+        let others = own.map(|(name, count)| (name, count.saturating_sub(placed)));
+        all.extend(others.filter(|(_, count)| modules.is_empty() || *count > 0));
+        all.extend(modules);
     }
     Ok(all)
 }
@@ -140,5 +138,10 @@ mod tests {
         let counts: Vec<_> = found.counts.iter().map(|(name, count)| (name.as_str(), *count)).collect();
         assert_eq!(counts, [("corrected", 3), ("corrected DIMM_A1", 3), ("uncorrected", 0)]);
         assert!(found.unreadable.is_empty(), "{found:?}");
+        // Linux counts in `ce_count` what it places in a module and what it cannot place.
+        set(&root, "mc0/ce_count", "507\n");
+        let all = corrected_memory_errors(&root).expect("counts");
+        let all: Vec<_> = all.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(all, [("mc0", 500), ("DIMM_A1", 7), ("mc0 dimm1", 0)]);
     }
 }

@@ -44,6 +44,13 @@ fn the_slowest_zone_is_the_headline_and_both_ends_have_their_own() {
     assert_eq!(measures.metrics["last"].trials[0], [110.0, 110.0]);
     assert_eq!(measures.evidence["slowest_position"], 50);
     assert_eq!(measures.series["by_zone"].len(), 5);
+    let ahead = part(
+        0,
+        vec![slice("alone", "position", 0, 200), slice("alone", "position", 25, 180)],
+        Evidence::new(),
+    );
+    let measures = BENCHMARK.reduce(&case, &[ahead]).expect("figures");
+    assert!(measures.metrics.contains_key("first") && !measures.metrics.contains_key("last"));
 }
 
 #[test]

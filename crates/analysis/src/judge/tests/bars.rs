@@ -1,7 +1,7 @@
 //! Bars that are percentages: of a limit, of a fleet, of a reference.
 
 use seatrial_model::profile::{Bar, Bounds, LimitRule};
-use seatrial_model::{Better, Limit, LimitRecord, Unit, Verdict};
+use seatrial_model::{Beside, Better, Limit, LimitRecord, Unit, Verdict};
 
 use super::*;
 use crate::judge::MissingLimit;
@@ -231,6 +231,19 @@ fn a_fleet_is_three_nodes_and_its_median_includes_the_one_judged() {
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Pass, Verdict::Pass]);
     // The median of 80, 100, 102 and 103 is 101.
     assert_eq!(found.verdicts[0].bound, "at least 95 % of the fleet median (95.95 GB/s)");
+    // Beside a load all nodes are as slow as each other.
+    let beside = |percent: u32, median: f64| {
+        let of =
+            Beside { test: "memory".to_owned(), load: "bulk".to_owned(), percent, number: 0, is_load: false };
+        ["n1", "n2", "n3"].map(|node| {
+            let mut record = record(node, median);
+            record.case = format!("{}#beside.{percent}", record.case).parse().expect("an id");
+            record.origin.beside = Some(of.clone());
+            record
+        })
+    };
+    let loaded = judged(&profile, &[beside(0, 100.0), beside(100, 50.0)].concat());
+    assert!(loaded.verdicts.iter().all(|record| record.verdict == Verdict::Pass), "{:?}", lines(&loaded));
     let mut other = fleet.to_vec();
     other[3].params = params(&[("kernel", "read")]);
     assert_eq!(judged(&profile, &other).verdicts[0].bound, "at least 95 % of the fleet median (95 GB/s)");

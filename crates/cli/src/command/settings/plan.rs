@@ -80,7 +80,7 @@ impl PlannedChange {
     fn text(&self, width: u16) -> String {
         let SettingChange { setting, subject, wanted } = &self.change;
         let place = if subject.as_str() == "node" { String::new() } else { format!(" of {subject}") };
-        let change = format!("  {} {setting}{place}: {} -> {wanted}", folded(&self.nodes), self.present);
+        let change = format!("  {} {setting}{place}: {} -> {wanted}", fold(&self.nodes), self.present);
         let needs = match self.about.privilege {
             Privilege::None => String::new(),
             privilege => format!("; needs {}", privilege.words()),
@@ -144,8 +144,7 @@ pub fn text(planned: &[PlannedChange], unclear: &[(String, Vec<String>)], width:
     }
     if !unclear.is_empty() {
         text += "cannot be judged, and is left:\n";
-        let line =
-            |(why, nodes): &(String, Vec<String>)| wrapped(&format!("  {} {why}", folded(nodes)), width);
+        let line = |(why, nodes): &(String, Vec<String>)| wrapped(&format!("  {} {why}", fold(nodes)), width);
         text.extend(unclear.iter().map(line));
     }
     text
@@ -178,10 +177,6 @@ pub fn wrapped(line: &str, width: u16) -> String {
 /// Whether a path is no file of the kernel.
 fn is_call(path: &str) -> bool {
     !["/proc/", "/sys/"].iter().any(|tree| path.starts_with(tree))
-}
-
-fn folded(nodes: &[String]) -> String {
-    fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

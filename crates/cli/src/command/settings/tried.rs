@@ -89,7 +89,7 @@ impl WantedSettings {
             let audit = audit(std::slice::from_ref(wanted), site, &abouts, Zoned::now().date());
             let unclear = unclear(&audit).into_iter();
             let mut why: Vec<String> =
-                unclear.map(|(why, nodes)| format!("{why} ({})", folded(&nodes))).collect();
+                unclear.map(|(why, nodes)| format!("{why} ({})", fold(&nodes))).collect();
             let (own, by_hand): (Vec<_>, Vec<_>) =
                 planned(&audit.settings).into_iter().partition(|row| row.file.is_some());
             why.extend(
@@ -148,7 +148,7 @@ fn cuts_off(nodes: &[String], present: &str, change: &SettingChange) -> Option<S
         format!(
             "nic.mtu of {}: {wanted} is less than {present}, and packets of {present} B to agents that run already would be \
              lost; type `sysctl -w net.ipv4.tcp_mtu_probing=1` on this machine first",
-            folded(nodes)
+            fold(nodes)
         )
     })
 }
@@ -201,10 +201,6 @@ pub fn confirm_rest(cases: &[Case], done: &BTreeSet<&str>, yes: bool) -> Result<
     let lines: BTreeSet<String> = changes.iter().map(line).collect();
     output::tell(clean_lines(&lines.into_iter().collect::<String>()).trim_end());
     if yes { Ok(()) } else { confirm(changes.iter().map(|change| change.node.as_str()).collect(), QUESTION) }
-}
-
-fn folded(nodes: &[String]) -> String {
-    fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn cores(alone: [f64; 4], all: f64) -> Vec<Value> {
         samples["start"] = format!("{slice} s").into();
         samples
     };
-    let of_cpu = |(cpu, gigabytes): (usize, f64)| slice(cpu, json!({ "cpu": cpu, "threads": 1 }), gigabytes);
+    let of_cpu = |(cpu, gigabytes): (usize, f64)| slice(cpu, json!({ "cpu": cpu }), gigabytes);
     let mut samples: Vec<Value> = alone.into_iter().enumerate().map(of_cpu).collect();
     samples.push(slice(4, json!({ "threads": 4 }), all));
     samples

@@ -7,7 +7,7 @@ use std::ptr;
 use libc::{c_int, c_uint, cmsghdr, iovec, mmsghdr};
 use rustix::io::Errno;
 
-use crate::net::option::last_errno;
+use crate::last_errno;
 
 /// Room for one control message that holds an int.
 const CONTROL: usize = 24;

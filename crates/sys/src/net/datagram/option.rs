@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use libc::{c_int, c_void, socklen_t};
 use rustix::io::Errno;
 
-use crate::net::option::last_errno;
+use crate::last_errno;
 
 /// Makes the kernel segment each send into datagrams of `bytes` (udp(7), `UDP_SEGMENT`; Linux 4.18, before
 /// `ENOPROTOOPT`). 0 turns segmentation off.

@@ -7,7 +7,7 @@ use std::ptr;
 use libc::{c_uint, iovec, mmsghdr, msghdr};
 use rustix::io::Errno;
 
-use crate::net::option::last_errno;
+use crate::last_errno;
 
 /// Segments of one send at most (linux/udp.h, `UDP_MAX_SEGMENTS`, before it was raised).
 pub const MOST_SEGMENTS: usize = 64;

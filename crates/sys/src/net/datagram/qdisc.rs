@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 pub use rate::Rate;
 
-use crate::net::option::last_errno;
+use crate::last_errno;
 use crate::netlink::tc::{RTM_GETQDISC, TC_H_ROOT, TCA_KIND, TCA_OPTIONS, own, tcmsg};
 use crate::netlink::{attribute, dump, interface_name, number, wide};
 use crate::root::{ReadError, SysRoot};

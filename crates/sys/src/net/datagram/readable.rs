@@ -7,7 +7,7 @@ use std::time::Duration;
 use libc::pollfd;
 use rustix::io::Errno;
 
-use crate::net::option::last_errno;
+use crate::last_errno;
 
 pub struct Readable<'a> {
     all: Vec<pollfd>,

@@ -9,6 +9,6 @@ pub const RULE: CauseRule = CauseRule {
     families: &["gpu", "nccl", "mpi"],
     seen: &[Sign::KernelLog(&["NVRM: Xid"]), Sign::Finding(&["gpu-xid", "ecc-uncorrected"])],
     cause: "the driver reports a fault of a GPU of {node}: {seen}",
-    action: "look the number up in NVIDIA's list of Xid errors and reset the GPU: `nvidia-smi --gpu-reset -i INDEX`; if the fault comes back, have the vendor replace the GPU",
+    action: "look the number up in NVIDIA's list of Xid errors and reset the GPU: `nvidia-smi --gpu-reset -i INDEX`; if the fault comes back, have the GPU replaced",
     ..CauseRule::NEW
 };

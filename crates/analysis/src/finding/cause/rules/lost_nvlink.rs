@@ -9,6 +9,6 @@ pub const RULE: CauseRule = CauseRule {
     families: &["gpu", "nccl", "mpi"],
     seen: &[Sign::Lower(&["NVLinks"])],
     cause: "NVLinks of a GPU of {node} are down: {seen}",
-    action: "look at the links and reset the GPU: `nvidia-smi nvlink --status`, `nvidia-smi --gpu-reset -i INDEX`; if links stay down, have the vendor replace the GPU or its board",
+    action: "look at the links and reset the GPU: `nvidia-smi nvlink --status`, `nvidia-smi --gpu-reset -i INDEX`; if they stay down, have GPU or board replaced",
     ..CauseRule::NEW
 };
