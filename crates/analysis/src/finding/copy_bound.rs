@@ -54,8 +54,9 @@ impl Step {
     }
 }
 
+/// Copies, each alone on its way.
 fn copies(records: &[CaseRecord]) -> impl Iterator<Item = &CaseRecord> {
-    records.iter().filter(|case| case.bench == COPY)
+    records.iter().filter(|case| case.bench == COPY && !case.origin.is_concurrent())
 }
 
 /// The median of a rate, in MB/s.
@@ -74,13 +75,15 @@ fn way(copy: &CaseRecord, records: &[CaseRecord]) -> Vec<(Step, f64)> {
             let is_there =
                 case.nodes == [node.clone()] && case.params.text("directory") == Ok(word(directory));
             let is_set = OF_SET.iter().all(|name| case.params.get(name) == copy.params.get(name));
-            case.bench == DATASET && is_there && is_set
+            case.bench == DATASET && is_there && is_set && !case.origin.is_concurrent()
         };
         records.iter().filter(alike).filter_map(|case| rate(case, metric)).max_by(f64::total_cmp)
     };
     let read = if word("cache") == "cold" { dataset(0, "source", "read") } else { None };
     let written = dataset(1, "target", if word("sync") == "end" { "written" } else { "unsynced" });
-    let streams = records.iter().filter(|case| case.bench == STREAM && case.nodes == copy.nodes);
+    let is_stream =
+        |case: &&CaseRecord| case.bench == STREAM && case.nodes == copy.nodes && !case.origin.is_concurrent();
+    let streams = records.iter().filter(is_stream);
     let network = streams.filter_map(|case| rate(case, "throughput")).max_by(f64::total_cmp);
     let network = network.filter(|_| copy.nodes.len() > 1);
     let steps = [(Step::Read, read), (Step::Network, network), (Step::Write, written)];
@@ -186,6 +189,14 @@ mod tests {
     fn kinds(records: &[CaseRecord]) -> Vec<String> {
         let rules = [SOURCE, TARGET, TOOL];
         rules.iter().flat_map(|rule| (rule.find)(records)).map(|found| found.kind.clone()).collect()
+    }
+
+    #[test]
+    fn copies_that_share_a_way_on_purpose_are_bound_by_no_tool() {
+        let mut records = run(250.0, 600.0, "end");
+        assert_eq!(kinds(&records), ["tool-bound"]);
+        records[0].origin.step = Some(1);
+        assert_eq!(kinds(&records), [""; 0]);
     }
 
     #[test]

@@ -72,11 +72,18 @@ fn filled(remedy: &Remedy, place: &Place<'_>) -> Option<Remedy> {
     (action != remedy.action).then(|| Remedy::of(remedy.actor, action))
 }
 
-/// The address of the device of the case, else the first in the text.
+/// The address of the device of the case, unless the text is about others; else the first in the text.
 fn pci_address(place: &Place<'_>) -> Option<String> {
-    let of_case = |case: &&CaseRecord| Some(case.key.as_deref()?.strip_prefix("pci:")?.to_owned());
+    let of_case = |case: &&CaseRecord| {
+        // Behind a slash stands the port.
+        let address = case.key.as_deref()?.strip_prefix("pci:")?.split('/').next()?;
+        is_address(address).then(|| address.to_owned())
+    };
     let words = || place.text.split([' ', '(', ')', ',', '\'']).map(|word| word.trim_end_matches([':', ';']));
-    place.cases.iter().find_map(of_case).or_else(|| words().find(|word| is_address(word)).map(str::to_owned))
+    let told: Vec<&str> = words().filter(|word| is_address(word)).collect();
+    let own = place.cases.iter().find_map(of_case);
+    own.filter(|own| told.is_empty() || told.contains(&own.as_str()))
+        .or_else(|| told.first().map(|first| (*first).to_owned()))
 }
 
 /// `0000:3b:00.0`.
@@ -175,6 +182,20 @@ mod tests {
 
     fn finding(text: &str) -> Finding {
         Finding::new("k", Severity::Warning, Subject::node(), text)
+    }
+
+    #[test]
+    fn an_address_is_that_of_the_device_in_the_text_or_else_of_the_case() {
+        let address = |key: &str, text: &str| {
+            let mut of = case("n3", "gpu:0");
+            of.key = Some(format!("pci:{key}"));
+            let about = Finding { case: Some(of.case.to_string()), ..finding(text) };
+            action(about, "lspci -s ADDRESS", &[of], Machine::default())
+        };
+        let text = "errors of their links (0000:5e:00.0); each";
+        assert_eq!(address("0000:01:00.0", text), "lspci -s 0000:5e:00.0");
+        assert_eq!(address("0000:01:00.0", ""), "lspci -s 0000:01:00.0");
+        assert_eq!(address("0000:5e:00.0/1", ""), "lspci -s 0000:5e:00.0");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) const OF_SET: [&str; 6] = ["set", "files", "size", "depth", "breadth"
 
 /// The mean size of the files, and the rate.
 fn copied(case: &CaseRecord) -> Option<(u64, &MetricRecord, f64)> {
-    if case.bench != BENCH {
+    if case.bench != BENCH || case.origin.is_concurrent() {
         return None;
     }
     let bytes = case.layout.bytes("set_bytes").ok()?.map(Bytes::get)?;

@@ -131,7 +131,7 @@ fn against(slow: &Slow, whom: &str) -> String {
 }
 
 /// How far `value` is from `reference`, in percent of it.
-fn percent(value: f64, reference: f64) -> f64 {
+pub(super) fn percent(value: f64, reference: f64) -> f64 {
     100.0 * (value - reference) / reference.abs()
 }
 

@@ -76,8 +76,7 @@ impl Folder {
         let ours = fstat(&self.opened)?;
         // Through the open descriptor, so that a replaced path leads nowhere else.
         let itself = PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd()));
-        for entry in fs::read_dir(&itself)? {
-            let entry = entry?;
+        for entry in in_order(&itself)? {
             let path = itself.join(entry.file_name());
             if entry.file_type()?.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
         }
@@ -87,6 +86,13 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// What is in a folder, the manifest last: where the removal ends in between, it tells what is left.
+fn in_order(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    let mut all = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    all.sort_by_key(|entry| entry.file_name() == MANIFEST);
+    Ok(all)
 }
 
 impl Drop for Folder {
@@ -138,4 +144,25 @@ pub fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
     let kept = told(KEPT, "left by a trial that was killed, and cannot be removed");
     let text: Vec<String> = removed.into_iter().chain(kept).collect();
     (!text.is_empty()).then(|| Finding::new("leftovers", Severity::Info, Subject::node(), text.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_is_the_last_to_go() {
+        // File systems list in either order.
+        for is_first in [true, false] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let write = |name: &str| fs::write(folder.path().join(name), "").expect("written");
+            if is_first {
+                write(MANIFEST);
+            }
+            (0..64).for_each(|number| write(&format!("part.{number}")));
+            write(MANIFEST);
+            let last = in_order(folder.path()).expect("listed").pop().expect("files");
+            assert_eq!(last.file_name(), MANIFEST);
+        }
+    }
 }

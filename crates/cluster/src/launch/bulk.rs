@@ -119,14 +119,16 @@ fn is_complete(gathering: &AgentStartup, expected: &Expected) -> bool {
 
 /// Nodes without an agent: by name where known, else numbered.
 fn absent(gathering: &AgentStartup, expected: &Expected) -> Vec<String> {
-    if !expected.names.is_empty() {
-        let here: Vec<(&str, &str)> = gathering.present().collect();
-        return unanswered(&expected.names, &here);
-    }
-    let count = expected.count.unwrap_or(0);
-    (gathering.arrived() + gathering.missed()..count)
-        .map(|at| format!("node-{}-of-{count}", at + 1))
-        .collect()
+    let here: Vec<(&str, &str)> = gathering.present().collect();
+    lacking(&expected.names, expected.count.unwrap_or(0), &here, gathering.missed())
+}
+
+/// The requested names that are not `here`, and a number for each node beyond: more may be asked for than have names.
+fn lacking(names: &[String], count: usize, here: &[(&str, &str)], missed: usize) -> Vec<String> {
+    let mut left = unanswered(names, here);
+    let known = here.len() + missed + left.len();
+    left.extend((known..count).map(|at| format!("node-{}-of-{count}", at + 1)));
+    left
 }
 
 /// The requested names without an agent, given (address, host name) of the agents `here`. A name may be an address,
@@ -172,5 +174,16 @@ mod tests {
         assert_eq!(missing(&["n1", "n2", "n3", "n4"]), ["n4"]);
         assert_eq!(missing(&["10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.4"]), ["10.77.0.4"]);
         assert_eq!(missing(&["n1.site.org", "n2.other.org", "n3.site.org", "n4.site.org"]), ["n4.site.org"]);
+    }
+
+    #[test]
+    fn nodes_beyond_those_with_names_are_missed_too() {
+        let names = ["n1", "n2"].map(str::to_owned);
+        let missing = |here: &[(&str, &str)], missed| lacking(&names, 4, here, missed);
+        let all = [("a", "n1"), ("b", "n2"), ("c", "n5"), ("d", "n6")];
+        assert_eq!(missing(&all, 0), [""; 0]);
+        assert_eq!(missing(&all[..3], 0), ["node-4-of-4"]);
+        assert_eq!(missing(&all[..3], 1), [""; 0]);
+        assert_eq!(missing(&all[1..], 0).len(), 1);
     }
 }

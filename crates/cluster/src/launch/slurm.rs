@@ -20,6 +20,24 @@ pub struct SlurmRequest {
     pub options: SlurmOptions,
 }
 
+/// Variables of a job that srun(1) reads as options about its tasks: it would start as many agents, or give an agent the CPUs
+/// of one task.
+const OF_TASKS: [&str; 13] = [
+    "SLURM_NTASKS",
+    "SLURM_NPROCS",
+    "SLURM_NTASKS_PER_NODE",
+    "SLURM_NTASKS_PER_CORE",
+    "SLURM_NTASKS_PER_SOCKET",
+    "SLURM_NTASKS_PER_GPU",
+    "SLURM_NTASKS_PER_TRES",
+    "SLURM_CPUS_PER_TASK",
+    "SRUN_CPUS_PER_TASK",
+    "SLURM_CPUS_PER_GPU",
+    "SLURM_TRES_PER_TASK",
+    "SLURM_EXACT",
+    "SLURM_DISTRIBUTION",
+];
+
 #[derive(Clone, Debug)]
 pub struct SlurmLauncher {
     build: String,
@@ -33,6 +51,7 @@ impl SlurmLauncher {
 
     fn command(&self) -> Result<Command, std::io::Error> {
         let mut command = Command::new("srun");
+        OF_TASKS.iter().for_each(|name| _ = command.env_remove(name));
         command.args(["--job-name=seatrial", "--ntasks-per-node=1", "--mpi=none"]);
         // The step overlaps with running steps of the job, gets all CPUs, and binds nothing: the plan chooses CPUs.
         command.args(["--overlap", "--cpu-bind=none", "--mem-bind=none"]);
@@ -115,6 +134,14 @@ mod tests {
         }
         assert!(!args.iter().any(|arg| arg.starts_with("--account")));
         assert_eq!(args[args.len() - 3..], ["agent", "--meet", "--remove-self"]);
+    }
+
+    #[test]
+    fn the_tasks_of_the_job_are_not_those_of_the_agents() {
+        let command = SlurmLauncher::new("b", SlurmRequest::default()).command().expect("known");
+        for name in ["SLURM_NTASKS", "SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_GPU"] {
+            assert!(command.get_envs().any(|(key, value)| key == name && value.is_none()), "{name}");
+        }
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub(super) fn create(root: &SysRoot, path: &str, text: &str) -> io::Result<()> {
         at.parent().map_or(Ok(()), sync)
     });
     if written.is_err() {
-        // Nothing reads it; a failure to remove it changes nothing.
-        let _ = fs::remove_file(&new);
+        // Under either name, which are nobody else's.
+        let _ = (fs::remove_file(&new), fs::remove_file(&at));
     }
     written
 }

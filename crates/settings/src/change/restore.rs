@@ -20,10 +20,14 @@ pub(super) fn restore(
     }
     let journals = Journals::open(root)?;
     for id in ids(root)?.iter().rev().filter(|id| asked.contains(id)) {
-        let Some(mut journal) = journals.resume(id)? else { continue };
-        answer.outcomes.extend(take_back(files, &mut journal, force)?);
-        if !journal.has_open_entries() {
-            journals.remove(&journal, files)?;
+        let done = journals.resume(id).and_then(|journal| {
+            let Some(mut journal) = journal else { return Ok(()) };
+            take_back(files, &mut journal, force, &mut answer.outcomes)?;
+            if journal.has_open_entries() { Ok(()) } else { journals.remove(&journal, files) }
+        });
+        // The other journals are none the worse for it.
+        if let Err(why) = done {
+            answer.refused.get_or_insert(why);
         }
     }
     answer.journals = ids(root)?;
@@ -36,25 +40,25 @@ fn take_back(
     files: &dyn KernelFiles,
     journal: &mut Journal,
     force: bool,
-) -> Result<Vec<ChangeOutcome>, String> {
+    outcomes: &mut Vec<ChangeOutcome>,
+) -> Result<(), String> {
     let mut open: Vec<usize> =
         (0..journal.entries.len()).rev().filter(|at| !journal.entries[*at].closed).collect();
-    let mut outcomes = Vec::new();
     loop {
         let mut refused = Vec::new();
         let before = open.len();
         for at in open {
             let outcome = undo(files, &journal.entries[at], force);
             if outcome.state.is_good() {
-                journal.close(at, files)?;
                 outcomes.push(outcome);
+                journal.close(at, files)?;
             } else {
                 refused.push((at, outcome));
             }
         }
         if refused.is_empty() || refused.len() == before {
             outcomes.extend(refused.into_iter().map(|(_, outcome)| outcome));
-            return Ok(outcomes);
+            return Ok(());
         }
         open = refused.into_iter().map(|(at, _)| at).collect();
     }

@@ -563,6 +563,23 @@ fn a_subject_that_the_node_lacks_and_a_setting_without_a_file_are_refused() {
 }
 
 #[test]
+fn a_damaged_journal_keeps_no_other_from_being_restored() {
+    for damaged in [ID, LATER] {
+        let tree = host();
+        apply(&Kernel::of(&tree), &tree, ID, &wanted(&[("memory.swappiness", "node", "1")]));
+        apply(&Kernel::of(&tree), &tree, LATER, &wanted(&[("memory.huge_pages", "node", "64")]));
+        let file = journal(&tree).with_file_name(format!("{damaged}.jsonl"));
+        let text = fs::read_to_string(&file).expect("a journal");
+        fs::write(&file, text.replacen("announced", "announcd", 1)).expect("damaged");
+        let answer = restore(&Kernel::of(&tree), &[ID, LATER], false);
+        assert!(answer.refused.is_some_and(|why| why.contains("is damaged")), "{damaged}");
+        let other = if damaged == ID { "memory.huge_pages" } else { "memory.swappiness" };
+        assert_eq!(states(&answer.outcomes), [(other, ChangeState::Done)]);
+        assert_eq!(answer.journals, [damaged]);
+    }
+}
+
+#[test]
 fn a_damaged_journal_is_refused_and_stays() {
     let tree = host();
     apply(&Kernel::of(&tree), &tree, ID, &all());

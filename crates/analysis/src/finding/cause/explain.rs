@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
+use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject, Unit};
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
@@ -12,7 +12,7 @@ use super::scene::{Fleet, Scene};
 use super::sign::Observation;
 use crate::finding::fill::file_system_of;
 use crate::finding::loss::loss;
-use crate::finding::matrix::SlowSide;
+use crate::finding::matrix::{Matrix, SlowSide};
 use crate::finding::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::finding::{culprit, shaped, slow};
 use crate::number::{quantity, ratio};
@@ -108,12 +108,16 @@ fn excluded(rule: &CauseRule, scene: &Scene<'_>) -> String {
 
 fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
     let matrices = speeds(scene.records);
-    let matrix = matrices.iter().find(|matrix| {
+    let is_asked = |matrix: &&Matrix| {
         finding.evidence.first() == Some(&matrix.group) && finding.evidence.get(1) == Some(&matrix.metric)
-    });
-    let slow = matrix.and_then(|matrix| {
+    };
+    let slow = matrices.iter().filter(is_asked).find_map(|matrix| {
         let named = matrix.slow_nodes(FEWEST_PARTNERS);
-        Some((matrix, named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == scene.node)?))
+        let peers = matrix.sound(&named);
+        let slow = named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == scene.node)?;
+        // Of several questions of a group, the one that the finding tells.
+        let told = quantity(slow::percent(slow.value, peers.unwrap_or(slow.median)), Unit::Percent);
+        (told == finding.value).then_some((matrix, slow))
     });
     let Some((matrix, slow)) = slow else { return };
     let own = scene

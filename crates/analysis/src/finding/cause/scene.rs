@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Outcome, Site, Unit};
+use seatrial_model::{Outcome, Site, Unit, Value};
 
 use crate::command::nodes_word;
 use crate::finding::fill;
 use crate::finding::matrix::{Matrix, Slow, SlowSide};
+use crate::finding::path::interfaces;
 use crate::fleet::attributes;
 use crate::number::quantity;
 
@@ -77,7 +78,31 @@ impl Scene<'_> {
         let kind = subject.split(':').next();
         let is_other =
             |case: &CaseRecord| Some(case.subject.kind()) == kind && case.subject.to_string() != subject;
-        !self.cases.iter().copied().any(is_other)
+        !self.cases.iter().copied().any(is_other) && self.may_use(subject)
+    }
+
+    /// Whether the cases can use a device: by their family, and of interfaces those that were chosen.
+    fn may_use(&self, subject: &str) -> bool {
+        let (kind, name) = subject.split_once(':').unwrap_or((subject, ""));
+        let is_remote = |case: &&CaseRecord| case.facts.get("network") == Some(&Value::Flag(true));
+        let is_on_network =
+            self.is_of(&["net", "rdma", "mpi", "nccl", "transfer"]) || self.cases.iter().any(is_remote);
+        match kind {
+            "gpu" => self.is_of(&["gpu", "nccl", "mpi"]),
+            "hca" => is_on_network,
+            "nic" => is_on_network && self.may_send_over(name),
+            _ => true,
+        }
+    }
+
+    /// Whether the interface was chosen, or none was, or one that has others below it.
+    fn may_send_over(&self, name: &str) -> bool {
+        let chosen: Vec<&str> =
+            self.cases.iter().filter_map(|case| interfaces(case, self.node)).flatten().collect();
+        let nics = self.site().node(self.node).and_then(|node| node.machine.nics.known());
+        let is_card =
+            |one: &&str| nics.into_iter().flatten().any(|nic| nic.name == *one && nic.kind.is_device());
+        chosen.is_empty() || chosen.contains(&name) || !chosen.iter().all(is_card)
     }
 
     /// The nodes of the first case, as `-w` takes them; the node alone where there is none.

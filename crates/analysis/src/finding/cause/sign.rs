@@ -116,7 +116,7 @@ impl Sign {
                 let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
                 format!("{} in the kernel log", texts.join(" or "))
             }
-            Self::ThrottledDevice => "a limit of a control group on the device".to_owned(),
+            Self::ThrottledDevice => "a limit of a control group on the device, of the node alone".to_owned(),
             Self::Loss => "packet loss".to_owned(),
             Self::LostAcknowledgements => "loss of acknowledgements".to_owned(),
             Self::Duplicates => "duplicate packets".to_owned(),
@@ -141,7 +141,8 @@ impl Sign {
         let is_of = |names: &[&str]| names.iter().any(|known| is_named(name, known));
         match self {
             Self::Lower(names) => is_of(names) && is_less(own, usual),
-            Self::Differs(names) => is_of(names) && own != usual,
+            // What is on, or set for performance, makes no node slow.
+            Self::Differs(names) => is_of(names) && own != usual && !["true", "performance"].contains(&own),
             Self::CpuQuota => name == "CPU quota",
             _ => false,
         }
@@ -214,8 +215,12 @@ fn throttled_device(scene: &Scene<'_>) -> Observed {
         Some(limits.map(|(name, limit)| format!("{name} {limit}")).collect())
     };
     let own: Vec<String> = scene.cases.iter().filter_map(limits).flatten().collect();
+    // A limit that most others have too makes no node slower than these.
+    let is_alike = |case: &CaseRecord| {
+        limits(&case).is_some_and(|other| !other.is_empty() && other.iter().all(|one| own.contains(one)))
+    };
     match own.first() {
-        Some(_) => told(true, own.join(", ")),
+        Some(_) => alone(Some(own.join(", ")), scene.others().map(is_alike)),
         None if scene.cases.iter().any(|case| case.evidence.contains_key("throttle")) => Observed::Absent,
         None => Observed::Unknown,
     }
@@ -338,7 +343,17 @@ fn counted(scene: &Scene<'_>, settings: &[&str]) -> Observed {
     let of = |node: &SiteNode| -> Option<(String, f64)> {
         let own = node.settings.iter().filter(|reading| settings.contains(&reading.setting.as_str()));
         let counts = own.filter_map(|reading| match &reading.present {
-            Present::Value(value) => Some((setting_name(reading), last_number(&value.to_string())?)),
+            Present::Value(value) => {
+                let value = value.to_string();
+                let count = match value.as_str() {
+                    "true" => 1.0,
+                    "false" => 0.0,
+                    number => last_number(number)?,
+                };
+                let value = if value == "true" { value } else { significant(count) };
+                let note = reading.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+                Some((format!("{} is {value}{note}", setting_name(reading)), count))
+            }
             Present::Absent(_) | Present::Unreadable(_) => None,
         });
         counts.max_by(|(_, one), (_, other)| one.total_cmp(other))
@@ -347,7 +362,7 @@ fn counted(scene: &Scene<'_>, settings: &[&str]) -> Observed {
     let others = scene.site().nodes.iter().filter(|node| node.name != scene.node);
     // Errors of a single node say nothing about others.
     let others: Vec<bool> = others.filter_map(|node| Some(of(node)?.1 > 0.0)).collect();
-    let own = (count > 0.0 && !others.is_empty()).then(|| format!("{name} is {}", significant(count)));
+    let own = (count > 0.0 && !others.is_empty()).then_some(name);
     alone(own, others.into_iter())
 }
 

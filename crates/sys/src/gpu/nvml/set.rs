@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use super::library::{Handle, Nvml, NvmlError, ask};
 use super::reading::Clock;
+use crate::library::LibraryError;
 use crate::root::{ReadError, SysRoot};
 
 /// A value of a GPU that is read and set as a text.
@@ -99,6 +100,20 @@ fn path(address: &str, name: &str) -> String {
     format!("/gpu/{address}/{name}")
 }
 
+/// Without library or driver there are no values. A library that fails, such as one of another version than the driver, says
+/// nothing of them.
+fn not_open(path: String, error: &NvmlError) -> ReadError {
+    match error {
+        NvmlError::Library(LibraryError::NotFound { .. }) | NvmlError::Refused { code: NO_DRIVER, .. } => {
+            ReadError::Missing { path }
+        }
+        error => ReadError::Unreadable { path, errno: errno(error) },
+    }
+}
+
+/// `NVML_ERROR_DRIVER_NOT_LOADED` (nvml.h).
+const NO_DRIVER: i32 = 9;
+
 impl Nvml {
     /// The value `name` of the GPU at this PCI address.
     pub fn value(root: &SysRoot, address: &str, name: &str) -> Result<String, ReadError> {
@@ -108,7 +123,7 @@ impl Nvml {
         }
         let missing = || ReadError::Missing { path: path.clone() };
         let value = GpuValue::named(name).ok_or_else(missing)?;
-        let library = Self::open().map_err(|_| missing())?;
+        let library = Self::open().map_err(|error| not_open(path.clone(), &error))?;
         let device = library.at(address).ok_or_else(missing)?;
         value.text(&device).map_err(|error| match errno(&error) {
             Errno::OPNOTSUPP => missing(),
@@ -125,5 +140,19 @@ impl Nvml {
         let library = Self::open().map_err(|_| Errno::NODEV)?;
         let device = library.at(address).ok_or(Errno::NODEV)?;
         value.set(&device, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_fails_does_not_say_that_the_gpu_is_gone() {
+        let refused = |code| {
+            not_open(path("x", "power_limit"), &NvmlError::Refused { call: "nvmlInit_v2", code, name: "" })
+        };
+        // Another version than the driver; unknown; no driver.
+        assert!(!refused(18).is_missing() && !refused(999).is_missing() && refused(9).is_missing());
     }
 }

@@ -455,6 +455,16 @@ fn an_nfs_server_is_the_cause_of_the_node_that_waits_for_it_alone_and_of_no_node
 }
 
 #[test]
+fn of_several_questions_the_cause_is_that_of_the_one_that_is_told() {
+    let with = |flows: u64, mut records: Vec<CaseRecord>| {
+        records.iter_mut().for_each(|case| case.params.set("flows", flows));
+        records
+    };
+    let records = [with(1, pairs(|_, _| 4.8)), with(4, slow_to_n3())].concat();
+    assert_eq!(of_n3(&records, &site(shaped(200))).0, "shaper");
+}
+
+#[test]
 fn a_limit_of_a_control_group_is_the_cause_of_an_outlier_even_among_nodes_on_one_kernel() {
     let measured = |throttled: bool, spread: f64| -> Vec<CaseRecord> {
         let one = |node: u32| {

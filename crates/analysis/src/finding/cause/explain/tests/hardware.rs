@@ -88,6 +88,48 @@ fn a_narrow_link_is_the_cause_for_the_device_behind_it_alone() {
     assert!(finding.text.contains("PCIe lanes of gpu:0 is 8, on 3 others 16"), "{}", finding.text);
     assert_eq!(cause_of_n3(&records("gpu.host_copy", "gpu:1"), &site).0, "", "another device");
     assert_eq!(cause_of_n3(&records("gpu.host_copy", "gpu:0"), &gpu_lanes(8, 16)).0, "");
+    assert_eq!(cause_of_n3(&records("storage.file", "fs:/scratch"), &site).0, "", "no GPU takes part");
+    assert_eq!(of_n3(&slow_to_n3(), &site).0, "unexplained", "no GPU takes part");
+}
+
+#[test]
+fn a_slower_port_that_was_not_chosen_is_no_cause() {
+    let site = machines(|machine, is_n3| {
+        let nic = |name: &str, speed| Nic {
+            name: name.to_owned(),
+            kind: NicKind::Physical,
+            speed_mbit_s: Known::Known(speed),
+            ..Nic::default()
+        };
+        machine.nics =
+            Known::Known(vec![nic("eth0", 25_000), nic("eno1", if is_n3 { 1_000 } else { 10_000 })]);
+    });
+    let over = |name: &str| {
+        let mut records = slow_to_n3();
+        for case in &mut records {
+            case.chosen.set("interface", name);
+            case.chosen.set("peer_interface", name);
+        }
+        of_n3(&records, &site).0
+    };
+    assert_eq!((over("eth0").as_str(), over("eno1").as_str()), ("unexplained", "slow-port"));
+}
+
+#[test]
+fn what_is_set_as_it_should_be_is_no_cause() {
+    assert_eq!(of_n3(&slow_to_n3(), &with_setting("nic.irq_local", ["false", "true"])).0, "unexplained");
+    let memory = records("mem.bandwidth", "node");
+    assert_eq!(cause_of_n3(&memory, &with_setting("cpu.governor", ["powersave", "performance"])).0, "");
+}
+
+#[test]
+fn a_machine_check_of_one_node_is_the_cause_and_of_all_is_none() {
+    let memory = records("mem.bandwidth", "node");
+    let cause = |values| cause_of_n3(&memory, &with_setting("state.machine_check", values));
+    let (id, finding) = cause(["false", "true"]);
+    assert_eq!(id, "machine-check");
+    assert!(finding.text.contains("state.machine_check is true"), "{}", finding.text);
+    assert_eq!(cause(["true", "true"]).0, "");
 }
 
 #[test]
