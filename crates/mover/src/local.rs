@@ -20,7 +20,7 @@ use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::receive::{keep_file, need_of, store_link};
 use crate::record::{Record, RecordKind};
-use crate::scan::{only_file, scan};
+use crate::scan::{is_target_copied, only_file, scan};
 use crate::source::{OpenedSource, attributes_of, data_from, link_target};
 use crate::target::{Attributes, Folders, Temporary, set_attributes, target_place};
 
@@ -60,7 +60,7 @@ pub fn copy_here(
         _ => roots.to_vec(),
     };
     let mut folders = folders;
-    if let (Some(folders), true) = (&mut folders, roots.iter().any(|root| root.name.is_empty())) {
+    if let (Some(folders), true) = (&mut folders, is_target_copied(&roots)) {
         // Before another thread stores what is in it.
         let _ = folders.directory(b"", true);
     }

@@ -47,6 +47,11 @@ pub fn roots(sources: &[PathBuf]) -> Result<Vec<Arc<Root>>, CopyError> {
     Ok(roots)
 }
 
+/// Whether the target is the copy of one of them: of the content of a directory.
+pub fn is_target_copied(roots: &[Arc<Root>]) -> bool {
+    roots.iter().any(|root| root.name.is_empty())
+}
+
 /// The name of the only source, if that is not a directory.
 pub fn only_file(roots: &[Arc<Root>]) -> Option<Vec<u8>> {
     match roots {

@@ -132,7 +132,13 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
     let Place { directory, renamed } =
         target_place(&start.target, start.only_file.as_deref(), start.dry_run)?;
     let folders = match Folders::new(&directory) {
-        Ok(folders) => Some(folders),
+        Ok(mut folders) => {
+            if start.is_target_copied {
+                // Before any stream stores what is in it.
+                let _ = folders.directory(b"", true);
+            }
+            Some(folders)
+        }
         Err(error) if start.dry_run && error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(format!("opening {}: {error}", directory.display())),
     };

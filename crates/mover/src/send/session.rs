@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::record::RecordKind;
-use crate::scan::{only_file, scan};
+use crate::scan::{is_target_copied, only_file, scan};
 use crate::stored::Stored;
 use crate::window::Window;
 use crate::wire::{Frame, FrameKind, Incoming, Outgoing, Ready, Secret, Start, VERSION, Way, read_frame};
@@ -72,6 +72,7 @@ pub fn send<R: Read, W: Write>(
         version: VERSION,
         target: target.to_vec(),
         only_file: only_file(roots),
+        is_target_copied: is_target_copied(roots),
         streams: streams as u32,
         preserve: options.preserve,
         checksum: options.checksum,

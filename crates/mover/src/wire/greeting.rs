@@ -14,6 +14,8 @@ pub struct Start {
     pub target: Vec<u8>,
     /// The name of the only source, if that is not a directory: the target may be its new name.
     pub only_file: Option<Vec<u8>>,
+    /// Whether the target is the copy of a directory, and not only the place of copies.
+    pub is_target_copied: bool,
     /// Data connections.
     pub streams: u32,
     pub preserve: bool,
