@@ -102,7 +102,7 @@ fn little_room() -> Result<Option<String>> {
 }
 
 /// Failed tests that are run once more. Where more fail, it is the change that is at fault and not the machine.
-const MOST_AGAIN: usize = 5;
+const MOST_AGAIN: usize = 8;
 
 /// How often each of them is run once more, at most.
 const TRIES_AGAIN: usize = 2;

@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 
 use crate::rig::{Rig, sixteen, with_more_time};
-use crate::started::{Ended, outcome, record};
+use crate::started::{Ended, TooLate, outcome, record};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -174,7 +174,12 @@ fn killed() {
             let all = "net.all_to_all@n[1-16]";
             assert_eq!(outcome(&document, all), ("failed", "vanished"));
             assert_eq!(record(&document, all)["lost"], serde_json::json!(["n7"]));
-            assert_eq!(outcome(&document, "net.all_to_all@n[1-6,8-16]"), ("measured", ""));
+            let rest = outcome(&document, "net.all_to_all@n[1-6,8-16]");
+            if rest == ("unmeasured", "too_short") {
+                // On a busy machine fifteen nodes come to run together late.
+                std::panic::resume_unwind(Box::new(TooLate));
+            }
+            assert_eq!(rest, ("measured", ""));
         });
     });
 }
