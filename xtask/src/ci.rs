@@ -39,7 +39,7 @@ pub enum Stage {
     Fuzz,
     /// All tests, but those of `guests`.
     Test,
-    /// The tests that measure in virtual machines. By name only: all of them is emulated, which takes half an hour.
+    /// The tests that measure in virtual machines. By name only: their processors are emulated.
     Guests,
 }
 
