@@ -80,7 +80,7 @@ fn restless(parts: &[PartRecord]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Integrity, OtherProcesses};
+    use seatrial_model::OtherProcesses;
     use serde_json::json;
 
     use crate::watch::GpuReading;
@@ -89,13 +89,8 @@ mod tests {
     fn memory_elsewhere_is_told_of_the_gpu_that_it_belongs_to() {
         let told = |evidence: Value| {
             let part = PartRecord {
-                part: "worker".to_owned(),
-                index: 0,
-                node: "n1".to_owned(),
-                trial: 0,
-                samples: Vec::new(),
-                integrity: Integrity::Verified { checked: 1 },
                 evidence: serde_json::from_value(evidence).expect("a map"),
+                ..seatrial_testkit::part(Vec::new())
             };
             let found = elsewhere(&part).into_iter();
             found.map(|one| (one.kind, one.subject.as_str().to_owned())).collect::<Vec<_>>()

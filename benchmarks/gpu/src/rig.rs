@@ -18,15 +18,7 @@ pub use seatrial_bench::refused_here;
 use seatrial_bench::{Benchmark, Part, Sink, Stop};
 
 pub fn machine(gpus: u32) -> Machine {
-    let thread = |id| CpuThread {
-        id,
-        core: Some(id),
-        node: Some(0),
-        l3: Some(0),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
-    };
+    let thread = |id| CpuThread { node: Some(0), l3: Some(0), ..seatrial_testkit::thread(id) };
     let gigabytes = |count: u64| Known::Known(count << 30);
     let gpu = |index: u32| Gpu {
         index,

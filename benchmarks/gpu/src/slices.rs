@@ -74,7 +74,7 @@ pub fn by_slice<K: PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Evidence, Integrity, Nanos};
+    use seatrial_model::Nanos;
 
     fn part(trial: u32, slices: &[(u64, &str)]) -> PartRecord {
         let sample = |(slice, direction): &(u64, &str)| Sample {
@@ -87,15 +87,7 @@ mod tests {
             end: Nanos::millis(1000 * slice + 500),
             amount: "1 GB".parse().expect("an amount"),
         };
-        PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial,
-            samples: slices.iter().map(sample).collect(),
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: Evidence::new(),
-        }
+        PartRecord { trial, ..seatrial_testkit::part(slices.iter().map(sample).collect()) }
     }
 
     #[test]

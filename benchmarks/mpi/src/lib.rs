@@ -7,6 +7,8 @@ mod collective;
 mod comparison;
 mod copies;
 mod declare;
+#[cfg(test)]
+mod fixture;
 mod measures;
 mod memory;
 mod one_sided;

@@ -100,7 +100,7 @@ fn of_one_speed(count: usize, site: &Site) -> Result<Vec<String>, String> {
         return Err(ALONE.to_owned());
     };
     let cards = |node: &'_ SiteNode| -> Vec<Nic> {
-        let all = node.machine.nics.known().into_iter().flatten();
+        let all = node.machine.nics.listed().iter();
         // A bond or a VLAN is made of others.
         let is_card =
             |nic: &&Nic| nic.lower.is_empty() && nic.master.is_none() && leaves_the_node(nic, &node.machine);

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use seatrial_bench::testing::{at_once, prepare_all};
 use seatrial_bench::{Benchmark, Prepared, Running, Sink, Stop, find};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Params, Phase, Reason, Sample, Site, SiteNode};
+use seatrial_model::{Case, Params, Phase, Reason, Sample, Site};
 
 #[path = "udp/space.rs"]
 #[expect(dead_code, reason = "shared with the tests of datagrams, which use all of it")]
@@ -80,10 +79,7 @@ fn case(bench: &Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case {
             params.set(name, spec.parse(value).expect("a value"));
         }
     }
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let machine =
-        Machine { cpu: Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() }, ..Machine::default() };
-    let nodes = nodes.iter().map(|name| SiteNode::new(*name, machine.clone())).collect();
+    let nodes = nodes.iter().map(|name| seatrial_testkit::node(name, 2)).collect();
     let mut case = bench.plan(&params, &Site { nodes }).expect("a plan").remove(0);
     case.places.iter_mut().for_each(|place| place.bindings.clear());
     case

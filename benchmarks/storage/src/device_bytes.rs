@@ -53,17 +53,12 @@ fn finding<'a>(disk: &str, entries: impl Iterator<Item = &'a Value>) -> Option<F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::Integrity;
 
     fn part(trial: u32, path: Value) -> PartRecord {
         PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
             trial,
-            samples: Vec::new(),
-            integrity: Integrity::Verified { checked: 1 },
             evidence: [("path".to_owned(), path)].into(),
+            ..seatrial_testkit::part(Vec::new())
         }
     }
 

@@ -1,6 +1,7 @@
 //! Words of command lines that are offered to the user.
 
 use seatrial_model::profile::fold;
+use seatrial_model::quoted;
 use seatrial_model::record::CaseRecord;
 
 /// The parameters of `case` that are not default, as in its id: `kernel=triad`.
@@ -10,17 +11,6 @@ pub fn named_params(case: &CaseRecord) -> Vec<String> {
     let named = format!(",{},", named.trim_end_matches(']'));
     let pairs = case.params.iter().map(|(name, value)| format!("{name}={value}"));
     pairs.filter(|pair| named.contains(&format!(",{pair},"))).collect()
-}
-
-/// A word, quoted where a shell would interpret it. A bracket is a glob pattern, about which zsh complains when no
-/// file matches, and `=` at the beginning is the path of a program in zsh.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && !word.starts_with('=') && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// Nodes as `-w` takes them.

@@ -25,7 +25,7 @@ mod waterfall;
 
 pub use audit::{Audit, audit, changed_since};
 pub use believable::BELIEVABLE_PERCENT;
-pub use command::{named_params, quoted};
+pub use command::named_params;
 pub use compare::{
     Apart, BY_CHANCE, Change, Changed, ComparedCases, Comparison, Curves, Difference, DifferingParam, Ended,
     NoSuchPart, Part, PerPrice, Priced, Side, apart, changed, changed_parts, compare, curves, per_price,

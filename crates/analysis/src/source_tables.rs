@@ -8,7 +8,7 @@ use seatrial_model::profile::{
 };
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Cause, Outcome, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::{Sorted, median};
 
 use crate::finding::{AtOnce, Classes, Step, at_once};
 use crate::judge::{Assignment, is_judged, is_of_test, judged_nodes, measured, nothing_here, planned_only};
@@ -304,7 +304,7 @@ fn of_cases(cases: &[&CaseRecord], test: &Test, selection: &SourceSelection) -> 
             case: Some(case.case.to_string()),
         }),
         [(_, found, value), ..] => Ok(Number {
-            value: Sorted::new(&values).map_or(*value, |sorted| sorted.median()),
+            value: median(&values).unwrap_or(*value),
             unit: found.unit,
             basis: Basis::Cases(values.len(), range(&values).unwrap_or((*value, *value))),
             case: None,

@@ -171,22 +171,8 @@ mod tests {
     use super::*;
 
     fn verdict(criterion: &str, verdict: Verdict) -> VerdictRecord {
-        VerdictRecord {
-            criterion: criterion.to_owned(),
-            test: "t".to_owned(),
-            case: None,
-            node: Some("n1".to_owned()),
-            subject: Subject::node(),
-            verdict,
-            measured: None,
-            interval: None,
-            present: None,
-            bound: "at least 1 GB/s".to_owned(),
-            margin_percent: Some(-3.5),
-            reason: None,
-            remedy: None,
-            waiver: None,
-        }
+        let record = VerdictRecord::new(criterion, "t", Subject::node(), verdict, "at least 1 GB/s");
+        VerdictRecord { node: Some("n1".to_owned()), margin_percent: Some(-3.5), ..record }
     }
 
     fn told(recorded: &[VerdictRecord], again: &[VerdictRecord]) -> Vec<String> {

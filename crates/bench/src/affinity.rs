@@ -155,7 +155,7 @@ impl<'a> Side<'a> {
         let irqs = match (nic, cards.is_empty()) {
             (None, _) => Err("no interface is known that the data takes".to_owned()),
             (Some(nic), true) => Err(told(nic.irq_cpus.why(), &nic.name)),
-            (Some(_), false) => Ok(cards.iter().flat_map(|card| irq_cpus(card)).copied().collect()),
+            (Some(_), false) => Ok(cards.iter().flat_map(|card| card.irq_cpus.listed()).copied().collect()),
         };
         let nodes = cards.iter().copied().chain(nic);
         let node = nodes.filter_map(|nic| nic.numa_node().known().copied()).next();
@@ -256,13 +256,9 @@ fn cards<'a>(machine: &'a Machine, nic: &'a Nic, depth: u32) -> Vec<&'a Nic> {
     if nic.irq_cpus.is_known() || depth == 0 {
         return if nic.irq_cpus.is_known() { vec![nic] } else { Vec::new() };
     }
-    let all = machine.nics.known().into_iter().flatten();
+    let all = machine.nics.listed().iter();
     let below = all.filter(|other| nic.lower.contains(&other.name));
     below.flat_map(|lower| cards(machine, lower, depth - 1)).collect()
-}
-
-fn irq_cpus(nic: &Nic) -> &[u32] {
-    nic.irq_cpus.known().map_or(&[], Vec::as_slice)
 }
 
 fn told(why: Option<&str>, name: &str) -> String {

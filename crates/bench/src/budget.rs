@@ -14,7 +14,7 @@ pub const TIME: ParamSpec =
 pub const WARM_UP: ParamSpec =
     ParamSpec::new("warm_up", Kind::Time(Nanos::millis(10), Nanos::secs(3600)), "auto").word("auto").doc(
         "Time that each trial runs before it measures, for connections and paths that take long to reach their rate; \
-         auto: as long as the trial of methods takes, 100 ms at least.",
+         auto: 100 ms, or more if the benchmark tries methods or opens many connections.",
     );
 
 pub const TRIALS: ParamSpec = ParamSpec::new("trials", Kind::Count(1, 1000), "3")

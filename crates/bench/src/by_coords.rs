@@ -95,7 +95,7 @@ pub fn by_part<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Integrity, Nanos};
+    use seatrial_model::Nanos;
 
     fn part(trial: u32, samples: &[(&str, u64, u64)]) -> PartRecord {
         let sample = |(channel, size, span): &(&str, u64, u64)| Sample {
@@ -105,15 +105,7 @@ mod tests {
             end: Nanos(*span),
             amount: "10".parse().unwrap(),
         };
-        PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial,
-            samples: samples.iter().map(sample).collect(),
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: seatrial_model::Evidence::new(),
-        }
+        PartRecord { trial, ..seatrial_testkit::part(samples.iter().map(sample).collect()) }
     }
 
     #[test]

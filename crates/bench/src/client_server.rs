@@ -90,6 +90,7 @@ impl<E: ServerEnd> Running for Serving<E> {
 mod tests {
     use super::*;
     use crate::second_handles;
+    use crate::testing::Kept;
     use seatrial_model::Cause;
     use serde_json::json;
     use std::io::Read;
@@ -123,17 +124,6 @@ mod tests {
         }
     }
 
-    #[derive(Default)]
-    struct Kept(Vec<String>);
-
-    impl Sink for Kept {
-        fn sample(&mut self, _: seatrial_model::Sample) {}
-
-        fn evidence(&mut self, name: &str, value: serde_json::Value) {
-            self.0.push(format!("{name} {value}"));
-        }
-    }
-
     #[test]
     fn a_part_serves_from_its_connection_on_and_sees_that_the_other_end_is_gone() {
         let places = [("client", 0), ("server", 1)]
@@ -159,7 +149,7 @@ mod tests {
         let mut part = server.connect(&offers).expect("reached");
         let caller = caller.join().expect("joined").expect("connected");
         part.run(Phase::Measure, &short, &mut kept).expect("attends");
-        assert_eq!(kept.0, ["served true"]);
+        assert_eq!(kept.evidence, [("served".to_owned(), true.into())].into());
         assert_eq!(part.verify(), Ok(Integrity::Unverified { why: "has ended: false".to_owned() }));
         drop(caller);
         let gone = part.run(Phase::Measure, &Stop::after(Duration::from_secs(600)), &mut kept);

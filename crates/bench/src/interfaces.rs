@@ -150,7 +150,7 @@ fn speed(nic: &Nic) -> u64 {
 
 /// Whether a network of the interface is `network` or a part of it.
 fn is_in(nic: &Nic, network: &IpNet) -> bool {
-    let own = nic.networks.known().into_iter().flatten();
+    let own = nic.networks.listed().iter();
     own.filter_map(|text| text.parse::<IpNet>().ok()).any(|own| network.contains(&own))
 }
 
@@ -166,7 +166,7 @@ pub fn leaves_the_node(nic: &Nic, machine: &Machine) -> bool {
         return false;
     }
     let members = || {
-        let all = machine.nics.known().into_iter().flatten();
+        let all = machine.nics.listed().iter();
         all.filter(|other| nic.lower.contains(&other.name))
     };
     match nic.kind {

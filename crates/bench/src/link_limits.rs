@@ -114,7 +114,7 @@ impl<'a> End<'a> {
     fn shapers(&self, goodput: &Goodput, flows: Option<u64>) -> Vec<Bound> {
         let mut found = Vec::new();
         for nic in chain(self.nic, self.links.nics) {
-            let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
+            let queues = nic.queueing.listed().iter().filter(|queue| queue.root);
             for queue in queues {
                 let shaped = |rate: u64| {
                     let bound = goodput.shaped(&queue.kind, rate, queue.overhead_bytes);

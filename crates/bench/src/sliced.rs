@@ -81,20 +81,11 @@ impl Sliced {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Kept(Vec<Sample>);
-
-    impl Sink for Kept {
-        fn sample(&mut self, sample: Sample) {
-            self.0.push(sample);
-        }
-
-        fn evidence(&mut self, _: &str, _: serde_json::Value) {}
-    }
+    use crate::testing::Kept;
 
     #[test]
     fn a_slice_gives_its_count_and_its_median_and_nothing_is_in_two() {
-        let mut kept = Kept(Vec::new());
+        let mut kept = Kept::default();
         let mut sliced = Sliced::new(["count", "median"]);
         sliced.begin(Nanos(0));
         for at in 1..=25 {
@@ -102,15 +93,15 @@ mod tests {
         }
         sliced.end(Nanos::millis(26), &mut kept);
         let told: Vec<String> =
-            kept.0.iter().map(|sample| format!("{} {}", sample.channel, sample.amount)).collect();
+            kept.samples.iter().map(|sample| format!("{} {}", sample.channel, sample.amount)).collect();
         assert_eq!(
             told,
             ["count 10", "median 600 ns", "count 10", "median 1600 ns", "count 5", "median 2300 ns"]
         );
-        assert_eq!((kept.0[2].start, kept.0[2].end), (Nanos::millis(10), Nanos::millis(20)));
+        assert_eq!((kept.samples[2].start, kept.samples[2].end), (Nanos::millis(10), Nanos::millis(20)));
         assert_eq!((sliced.all().count(), sliced.all().longest()), (25, Nanos(2500)));
         sliced.begin(Nanos(0));
         sliced.end(Nanos(1), &mut kept);
-        assert_eq!((sliced.all().count(), kept.0.len()), (0, 6), "nothing is no sample");
+        assert_eq!((sliced.all().count(), kept.samples.len()), (0, 6), "nothing is no sample");
     }
 }

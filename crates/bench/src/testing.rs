@@ -1,22 +1,35 @@
 //! For tests of benchmarks: parts taken through a trial in this process, without agent or worker.
 
 use std::thread;
+use std::time::Duration;
 
 use seatrial_model::{Evidence, Integrity, PartPlacement, PartRecord, Reason, Sample};
 
-use crate::{Offer, Part, Prepared, Running, Sink};
+use crate::{Offer, Part, Prepared, Running, Sink, Stop};
 
-/// Keeps what a part says.
-#[derive(Debug, Default)]
+/// Keeps what a part says, and ends the phase when there are enough samples.
+#[derive(Clone, Debug)]
 pub struct Kept {
     /// In the order of the calls.
     pub samples: Vec<Sample>,
     pub evidence: Evidence,
+    /// Raised with the sample that is `enough`, and over after a minute.
+    pub stop: Stop,
+    pub enough: usize,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::until(usize::MAX)
+    }
 }
 
 impl Sink for Kept {
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
+        if self.samples.len() >= self.enough {
+            self.stop.raise();
+        }
     }
 
     fn evidence(&mut self, name: &str, value: serde_json::Value) {
@@ -25,6 +38,11 @@ impl Sink for Kept {
 }
 
 impl Kept {
+    pub fn until(enough: usize) -> Self {
+        let stop = Stop::after(Duration::from_secs(60));
+        Self { samples: Vec::new(), evidence: Evidence::new(), stop, enough }
+    }
+
     /// The record of the part at `place` in the first trial.
     pub fn record(self, place: &PartPlacement, integrity: Integrity) -> PartRecord {
         PartRecord {

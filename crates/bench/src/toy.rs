@@ -1,15 +1,11 @@
 //! A benchmark of two ends that measures nothing, for tests of the kit.
 
-use seatrial_model::{About, Cost, Interaction, Kind, ParamSpec, Parts};
+use seatrial_model::{About, Kind, ParamSpec, Parts};
 
 use crate::{Direction, MAX_TRIALS, PRECISION, TIME, TRIALS, interfaces};
 
 pub const ABOUT: About = About {
     id: "net.toy",
-    version: 1,
-    title: "",
-    doc: "",
-    checks: &[],
     params: &[
         interfaces::INTERFACE,
         Direction::parameter(""),
@@ -19,11 +15,6 @@ pub const ABOUT: About = About {
         MAX_TRIALS,
         PRECISION,
     ],
-    metrics: &[],
-    series: &[],
     parts: Parts::Two(["client", "server"]),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
+    ..About::WORKER
 };

@@ -33,7 +33,7 @@ impl From<Exit> for ExitCode {
 pub const HELP: &str = "\
 Exit codes:
   0    every criterion met (warnings too, unless --strict)
-  1    some criterion not met
+  1    some criterion not met; without a profile: a case failed
   2    usage or configuration
   3    incomplete: something could not be judged
   130  interrupted (SIGINT), 143 terminated (SIGTERM)";
@@ -43,8 +43,8 @@ Exit codes:
   0    all was copied, or was there already
   1    some file was not copied; all others were
   2    usage, or a target that cannot be used; nothing was copied
-  3    incomplete: the other host was not reached, or a connection broke; the same command continues
-  130  interrupted (SIGINT), 143 terminated (SIGTERM); the same command continues";
+  3    incomplete: the other host was not reached, or a connection broke; the same command, typed again, continues
+  130  interrupted (SIGINT), 143 terminated (SIGTERM); the same command, typed again, continues";
 
 pub const APPLY_HELP: &str = "\
 Exit codes:
@@ -60,4 +60,4 @@ Exit codes:
   1    some value was left, since somebody else changed it, or could not be restored; the journal stays
   2    usage; nothing was changed
   3    incomplete: a node was not reached, did not answer, or could not use its journal
-  130  interrupted (SIGINT), 143 terminated (SIGTERM); the same command goes on";
+  130  interrupted (SIGINT), 143 terminated (SIGTERM); the same command, typed again, continues";

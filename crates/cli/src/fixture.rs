@@ -7,13 +7,12 @@ pub fn case(name: &str, node: &str) -> Case {
     let budget = Budget {
         trials: 2,
         max_trials: 4,
-        warm_up: Nanos(0),
         measure: Nanos::secs(2),
         prepare: Nanos::secs(9),
         slack: Nanos::secs(1),
-        connect: Budget::CONNECT,
         overhead: Nanos::millis(100),
         precision_percent: 2.0,
+        ..Budget::NOTHING
     };
     Case::new(&About { id: "toy", ..About::WORKER }, node, Subject::node(), &Params::default(), budget)
         .in_group(&About::WORKER, name)

@@ -16,11 +16,7 @@ pub fn not_ended(plan: &[Case], done: &[CaseRecord]) -> Vec<CaseRecord> {
 
 /// The message when cases were interrupted, or never ran because a job or node ended: once, with how to resume.
 pub fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo) -> Option<String> {
-    let is_open = |record: &&CaseRecord| match record.cause {
-        Some(Cause::Interrupted) => true,
-        Some(Cause::NeverReached) => planned.contains(&record.case),
-        _ => false,
-    };
+    let is_open = |record: &&CaseRecord| record.is_open(|case| planned.contains(case));
     let open: Vec<&CaseRecord> = records.iter().filter(is_open).collect();
     let why = open.first()?.reason.as_deref().unwrap_or("the run was stopped");
     let count = if open.len() == 1 { "1 case is".to_owned() } else { format!("{} cases are", open.len()) };

@@ -44,7 +44,7 @@ pub fn counted(record: &CaseRecord, mut parts: Vec<PartRecord>) -> Vec<PartRecor
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{DisturbedTrial, Integrity};
+    use seatrial_model::DisturbedTrial;
 
     use super::*;
     use crate::fixture::case;
@@ -56,15 +56,7 @@ mod tests {
             let disturbed = [1, 3].map(|trial| DisturbedTrial { trial, why: "a compiler".to_owned() });
             DisturbedTrials(disturbed.to_vec()).put(&mut record.evidence);
             RepeatedTrials(repeated).put(&mut record.evidence);
-            let part = |trial| PartRecord {
-                part: "worker".to_owned(),
-                index: 0,
-                node: "n1".to_owned(),
-                trial,
-                samples: Vec::new(),
-                integrity: Integrity::Verified { checked: 1 },
-                evidence: Default::default(),
-            };
+            let part = |trial| PartRecord { trial, ..seatrial_testkit::part(Vec::new()) };
             counted(&record, (0..5).map(part).collect()).iter().map(|part| part.trial).collect::<Vec<_>>()
         };
         assert_eq!(left(0), [0, 1, 2, 3, 4]);

@@ -1,8 +1,7 @@
 //! One measuring run from plan to exit code, for `run` and `check`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -11,11 +10,12 @@ use seatrial_bench::Registry;
 use seatrial_cluster::{Fleet, Hello, NodeIndex, read_counters};
 use seatrial_engine::{
     BackOff, Bisect, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Regroup, Retest,
-    Runner, Sides, Standing, Suspect, Suspects, Sweep, TimeBudget, WantedGroups, makespan,
+    RunError, Runner, Sides, Standing, Study, Suspect, Suspects, TimeBudget, WantedGroups, Watch, makespan,
 };
 use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{
-    CaseRecord, Document, LauncherChoice, ProfileRef, RunEnd, RunInfo, RunOptions, RunTime, SCHEMA_VERSION,
+    CaseRecord, Document, LauncherChoice, NodeOptions, ProfileRef, RunEnd, RunInfo, RunOptions, RunTime,
+    SCHEMA_VERSION,
 };
 use seatrial_model::{Case, CaseId, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::repeat_command;
@@ -141,36 +141,14 @@ fn begin(
         plan.keep_within(within);
     }
     if args.plan {
-        if args.script.is_none() && fleet::settled(&options.nodes).launcher == Some(LauncherChoice::Local) {
-            warn_of_missing(&mut plan.cases, &registry);
-        }
-        let time = |of: fn(&Case) -> Nanos| makespan(&plan.cases, &site, options.nodes.share_hosts, of);
-        let abouts: Vec<_> = registry.abouts().collect();
-        let left_out = [plan.settled, plan.without_nodes].concat();
-        if args.output.output == OutputFormat::Json {
-            let settled: Vec<_> =
-                left_out.iter().map(|(case, why)| json!({ "case": case, "reason": why })).collect();
-            let text = json!({ "schema": 1, "cases": plan.cases, "settled": settled, "estimate": time(Case::estimate) });
-            output::print(&format!("{text:#}\n"))?;
-            return Ok(Exit::MET);
-        }
-        output::print(&seatrial_report::plan::render(
-            &plan.cases,
-            &left_out,
-            &abouts,
-            [time(Case::estimate), time(Case::longest)],
-            output::text_style(args.output.color),
-        ))?;
-        return Ok(Exit::MET);
+        return show_plan(plan, &site, &registry, args, &options.nodes);
     }
     if let Some(tried) = &tried {
         tried.confirm(options.bench.yes)?;
     }
-    let share_hosts = options.nodes.share_hosts;
     if args.script.is_none() {
         options.nodes = fleet::settled(&options.nodes);
     }
-    let write = options.write.clone();
     let info = RunInfo {
         id: String::new(),
         seatrial: env!("CARGO_PKG_VERSION").to_owned(),
@@ -201,11 +179,41 @@ fn begin(
         done: Vec::new(),
         profile: job.profile.map(|(profile, _)| profile),
         reference: job.reference.map(|(_, records)| records),
-        share_hosts,
         time_budget,
-        write,
     };
     work.measure(registry, fleet.as_mut(), journal, args, ending).map_err(CliError::begun)
+}
+
+/// Prints what would run.
+fn show_plan(
+    mut plan: Plan,
+    site: &Site,
+    registry: &Registry,
+    args: &MeasureArgs,
+    nodes: &NodeOptions,
+) -> Result<Exit, CliError> {
+    if args.script.is_none() && fleet::settled(nodes).launcher == Some(LauncherChoice::Local) {
+        warn_of_missing(&mut plan.cases, registry);
+    }
+    let time = |of: fn(&Case) -> Nanos| makespan(&plan.cases, site, nodes.share_hosts, of);
+    let abouts: Vec<_> = registry.abouts().collect();
+    let left_out = [plan.settled, plan.without_nodes].concat();
+    if args.output.output == OutputFormat::Json {
+        let settled: Vec<_> =
+            left_out.iter().map(|(case, why)| json!({ "case": case, "reason": why })).collect();
+        let text =
+            json!({ "schema": 1, "cases": plan.cases, "settled": settled, "estimate": time(Case::estimate) });
+        output::print(&format!("{text:#}\n"))?;
+        return Ok(Exit::MET);
+    }
+    output::print(&seatrial_report::plan::render(
+        &plan.cases,
+        &left_out,
+        &abouts,
+        [time(Case::estimate), time(Case::longest)],
+        output::text_style(args.output.color),
+    ))?;
+    Ok(Exit::MET)
 }
 
 fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<Exit, CliError> {
@@ -248,10 +256,8 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
     };
     let done = resumed.run.finished().map(|record| record.case.as_str()).collect();
     tried::confirm_rest(&cases, &done, yes)?;
-    let share_hosts = options.nodes.share_hosts;
     let ending = Ending { strict: options.check.strict, ..ending };
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
-    let write = options.write.clone();
     // Only after nodes were reached.
     resumed.journal.go_on(options)?;
     let mut site = site_of(fleet.as_ref());
@@ -270,8 +276,6 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
         time_budget,
         profile,
         reference: resumed.run.reference()?.into_present(),
-        share_hosts,
-        write,
     };
     work.measure(registry, fleet.as_mut(), resumed.journal, args, ending).map_err(CliError::begun)
 }
@@ -314,15 +318,12 @@ struct Work {
     done: Vec<CaseRecord>,
     profile: Option<Profile>,
     reference: Option<Vec<CaseRecord>>,
-    share_hosts: bool,
     time_budget: Option<Nanos>,
-    /// Where the settings that pay go.
-    write: Option<PathBuf>,
 }
 
 impl Work {
     fn measure(
-        self,
+        mut self,
         registry: Registry,
         fleet: &mut dyn Fleet,
         mut journal: Journal,
@@ -336,50 +337,18 @@ impl Work {
             Shown::Result | Shown::SourceTables => Progress::new(args.output.color),
         };
         let (mut account, started) = (TimeAccount::default(), Instant::now());
-        let mut done = self.done;
-        for record in self.settled {
+        let mut done = std::mem::take(&mut self.done);
+        for record in std::mem::take(&mut self.settled) {
             journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
             done.push(record);
         }
-        let id = journal.info().id.clone();
-        let no_probes = journal.info().options.as_ref().is_some_and(|options| options.no_probes);
-        let finished = {
-            let sweeps = LoadSweeps::new(&self.plan, registry);
-            let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
-            let demanded = self.profile.as_ref().map(|profile| {
-                Demanded::new(profile, &journal.info().nodes, &self.site, self.reference.as_deref())
-            });
-            let demand: &dyn Demand = demanded.as_ref().map_or(&NothingJudged, |demanded| demanded);
-            let mut watch = |event: Event| {
-                progress.show(&event);
-                account.note(&event, started.elapsed().into());
-                journal.record(event).map_err(Into::into)
-            };
-            let is_of_settings =
-                |case: &Case| case.origin.study.as_ref().is_some_and(|of| of.block.is_some());
-            let has_settings = self.plan.iter().any(is_of_settings);
-            let mut runner = Runner {
-                settings_id: &id,
-                cancel: signals.flag(),
-                share_hosts: self.share_hosts,
-                no_probes,
-                leave_out: &leave_out,
-                budget: TimeBudget::new(&self.plan, self.time_budget, demand),
-                ..Runner::new(registry, &self.site, fleet, &mut watch)
-            };
-            let sides = |group: &str| sides(self.profile.as_ref(), group);
-            let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
-            let regroup = Regroup::new(retest, registry, &self.site);
-            let suspects = Suspects::new(regroup, &self.plan, registry, &self.site, &suspects);
-            let groups = |done: &[CaseRecord]| groups(done, demand);
-            let bisect = Bisect::new(suspects, registry, &self.site, &groups);
-            let mut study = BackOff::new(bisect, &sweeps, registry, &self.site);
-            // What is measured again with another partner would not be measured in its block.
-            match has_settings {
-                true => runner.run(&mut Sweep::new(self.plan.clone()), done),
-                false => runner.run(&mut study, done),
-            }
+        let info = journal.info().clone();
+        let mut watch = |event: Event| {
+            progress.show(&event);
+            account.note(&event, started.elapsed().into());
+            journal.record(event).map_err(Into::into)
         };
+        let finished = self.run(registry, fleet, &mut watch, signals.flag(), &info, done);
         progress.finish();
         let mut finished = match finished {
             Ok(finished) => finished,
@@ -398,29 +367,118 @@ impl Work {
             journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
             finished.records.push(record);
         }
-        let mut site = self.site;
         if ending.shown != Shown::Gate {
             let mut has_grown = false;
             for (node, readings) in read_counters(fleet) {
-                has_grown |= seatrial_analysis::note_counters_after(&mut site, &node, &readings);
+                has_grown |= seatrial_analysis::note_counters_after(&mut self.site, &node, &readings);
             }
             if has_grown {
-                journal.keep_site(&site)?;
+                journal.keep_site(&self.site)?;
             }
         }
         let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
         let rest = open_cases::still_open(&finished.records, &planned, journal.info());
-        let against = Against {
-            profile: self.profile.as_ref(),
-            reference: self.reference.as_deref(),
-            write: self.write.as_deref(),
-        };
         // Of a resumed run only the last part is known.
         let is_whole = journal.info().paused_seconds == 0.0;
         let time = is_whole.then(|| account.close(started.elapsed().into()));
-        let exit = conclude(finished, against, time, &site, journal, args, ending)?;
+        let exit = self.conclude(finished, time, journal, args, ending)?;
         if let Some(text) = rest.filter(|_| ending.shown != Shown::Gate) {
             output::warn(&text);
+        }
+        Ok(exit)
+    }
+
+    /// Runs the cases, and what follows from their records.
+    fn run(
+        &self,
+        registry: Registry,
+        fleet: &mut dyn Fleet,
+        watch: &mut Watch<'_>,
+        cancel: &AtomicBool,
+        info: &RunInfo,
+        done: Vec<CaseRecord>,
+    ) -> Result<Finished, RunError> {
+        let sweeps = LoadSweeps::new(&self.plan, registry);
+        let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
+        let reference = self.reference.as_deref();
+        let demanded =
+            self.profile.as_ref().map(|profile| Demanded::new(profile, &info.nodes, &self.site, reference));
+        let demand: &dyn Demand = demanded.as_ref().map_or(&NothingJudged, |demanded| demanded);
+        let options = info.options.as_ref();
+        let mut runner = Runner {
+            settings_id: &info.id,
+            cancel,
+            share_hosts: options.is_some_and(|options| options.nodes.share_hosts),
+            no_probes: options.is_some_and(|options| options.no_probes),
+            leave_out: &leave_out,
+            budget: TimeBudget::new(&self.plan, self.time_budget, demand),
+            ..Runner::new(registry, &self.site, fleet, watch)
+        };
+        let sides = |group: &str| sides(self.profile.as_ref(), group);
+        let groups = |done: &[CaseRecord]| groups(done, demand);
+        let mut study = Study::new(self.plan.clone());
+        let is_of_settings = |case: &Case| case.origin.study.as_ref().is_some_and(|of| of.block.is_some());
+        // What is measured again with another partner would not be measured in its block.
+        if !self.plan.iter().any(is_of_settings) {
+            study = study
+                .then(Retest::new(&self.plan, registry, &self.site, &sides))
+                .then(Regroup::new(registry, &self.site))
+                .then(Suspects::new(&self.plan, registry, &self.site, &suspects))
+                .then(Bisect::new(registry, &self.site, &groups))
+                .then(BackOff::new(&sweeps, registry, &self.site));
+        }
+        runner.run(study, done)
+    }
+
+    fn conclude(
+        &self,
+        finished: Finished,
+        time: Option<RunTime>,
+        mut journal: Journal,
+        args: &MeasureArgs,
+        ending: Ending,
+    ) -> Result<Exit, CliError> {
+        let (profile, site) = (self.profile.as_ref(), &self.site);
+        let is_restored = finished.not_restored.is_empty();
+        let mut document = Document {
+            schema: SCHEMA_VERSION,
+            run: journal.info().clone(),
+            results: finished.records,
+            findings: Vec::new(),
+            verdicts: Vec::new(),
+            verdict: None,
+        };
+        // Waivers end on a day. The day of the run's end is in the record, so that later judgements agree.
+        let at = Timestamp::now();
+        let advice = judge::judge(&mut document, profile, site, judge::day_of(at), self.reference.as_deref());
+        let exit = match is_restored {
+            true => exit_of(&document, profile.is_some(), ending.strict),
+            // A host that keeps a setting is no end to be content with.
+            false => Exit::INCOMPLETE,
+        };
+        journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
+        let folder = journal.path().to_owned();
+        document.run = journal.end(RunEnd { at, exit: exit.0, signal: None, time })?;
+        report::keep(&document, site, profile, &folder);
+        let content = match ending.shown {
+            Shown::Gate => {
+                let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
+                let line = seatrial_report::gate_line(&document, &abouts);
+                return match only_line::print(&line, exit) {
+                    Ok(()) => Ok(exit),
+                    Err(Told::Before(found)) => Ok(found),
+                    Err(Told::NotPrinted(error)) => Err(error),
+                };
+            }
+            Shown::SourceTables => stored::source_tables(profile)?,
+            Shown::Result => output::content(args.details),
+        };
+        output::document(&document, &args.output, content, Some(&folder))?;
+        if let Some(advice) = advice {
+            output::warn(&advice);
+        }
+        if let Some(file) = document.run.options.as_ref().and_then(|options| options.write.as_ref()) {
+            worth::write(&document, file)?;
         }
         Ok(exit)
     }
@@ -481,66 +539,6 @@ fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Resu
         path.display(),
         repeat_command::resume(&info)
     ));
-    Ok(exit)
-}
-
-#[derive(Clone, Copy)]
-struct Against<'a> {
-    profile: Option<&'a Profile>,
-    reference: Option<&'a [CaseRecord]>,
-    write: Option<&'a Path>,
-}
-
-fn conclude(
-    finished: Finished,
-    against: Against<'_>,
-    time: Option<RunTime>,
-    site: &Site,
-    mut journal: Journal,
-    args: &MeasureArgs,
-    ending: Ending,
-) -> Result<Exit, CliError> {
-    let is_restored = finished.not_restored.is_empty();
-    let mut document = Document {
-        schema: SCHEMA_VERSION,
-        run: journal.info().clone(),
-        results: finished.records,
-        findings: finished.findings,
-        verdicts: Vec::new(),
-        verdict: None,
-    };
-    // Waivers end on a day. The day of the run's end is in the record, so that later judgements agree.
-    let at = Timestamp::now();
-    let advice = judge::judge(&mut document, against.profile, site, judge::day_of(at), against.reference);
-    let exit = match is_restored {
-        true => exit_of(&document, against.profile.is_some(), ending.strict),
-        // A host that keeps a setting is no end to be content with.
-        false => Exit::INCOMPLETE,
-    };
-    journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
-    let folder = journal.path().to_owned();
-    document.run = journal.end(RunEnd { at, exit: exit.0, signal: None, time })?;
-    report::keep(&document, site, against.profile, &folder);
-    let content = match ending.shown {
-        Shown::Gate => {
-            let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
-            let line = seatrial_report::gate_line(&document, &abouts);
-            return match only_line::print(&line, exit) {
-                Ok(()) => Ok(exit),
-                Err(Told::Before(found)) => Ok(found),
-                Err(Told::NotPrinted(error)) => Err(error),
-            };
-        }
-        Shown::SourceTables => stored::source_tables(against.profile)?,
-        Shown::Result => output::content(args.details),
-    };
-    output::document(&document, &args.output, content, Some(&folder))?;
-    if let Some(advice) = advice {
-        output::warn(&advice);
-    }
-    if let Some(file) = against.write {
-        worth::write(&document, file)?;
-    }
     Ok(exit)
 }
 

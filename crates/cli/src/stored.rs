@@ -3,9 +3,19 @@
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
 use seatrial_report::terminal::Content;
-use seatrial_store::StoredRun;
+use seatrial_store::{Home, RunFolder, StoredRun};
 
 use crate::error::CliError;
+use crate::output;
+
+/// The run in `home` that `typed` names; warns of its damage.
+pub fn open(home: &Home, typed: &str) -> Result<StoredRun, CliError> {
+    let run = RunFolder::open(&home.find(typed)?)?;
+    for damage in &run.damage {
+        output::warn(&damage.to_string());
+    }
+    Ok(run)
+}
 
 /// The document of `run` with the limits that its profile states, and the profile. The run folder has the derived
 /// limits alone, which `verify` computes again.

@@ -1,11 +1,12 @@
 //! Counters of errors of all nodes, read again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use seatrial_model::Nanos;
 use seatrial_model::setting::SettingReading;
 
-use crate::fleet::{Fleet, FleetEvent, NodeIndex};
+use crate::answers::answers;
+use crate::fleet::{Fleet, NodeIndex};
 use crate::message::{Command, Report};
 
 /// Time for all nodes to answer: reading takes some milliseconds, and nothing depends on it.
@@ -13,24 +14,16 @@ const ANSWER_TIMEOUT: Nanos = Nanos::secs(3);
 
 /// What nodes count now, by their names; a node that is lost or late is left out.
 pub fn read_counters(fleet: &mut dyn Fleet) -> BTreeMap<String, Vec<SettingReading>> {
-    let mut asked: BTreeSet<NodeIndex> =
-        (0..fleet.agents().len()).map(NodeIndex).filter(|node| !fleet.is_gone(*node)).collect();
-    asked.iter().for_each(|node| fleet.send(*node, Command::ReadCounters));
-    let mut found = BTreeMap::new();
-    let deadline = fleet.now().plus(ANSWER_TIMEOUT);
-    while !asked.is_empty() && fleet.now() < deadline {
-        match fleet.next(deadline) {
-            FleetEvent::From(node, Report::Counters { readings }) => {
-                asked.remove(&node);
-                found.insert(fleet.agents()[node.0].node.clone(), readings);
-            }
-            FleetEvent::Lost(node, _) | FleetEvent::Recalled(node, _) => {
-                asked.remove(&node);
-            }
-            FleetEvent::From(..) | FleetEvent::Quiet => {}
-        }
-    }
-    found
+    let asked = (0..fleet.agents().len()).map(NodeIndex).filter(|node| !fleet.is_gone(*node));
+    let asked = asked.map(|node| (node, Command::ReadCounters)).collect();
+    let take = |report: &Report| match report {
+        Report::Counters { readings } => Some(readings.clone()),
+        _ => None,
+    };
+    let told = answers(fleet, asked, ANSWER_TIMEOUT, take, &mut |_| {});
+    let named =
+        |(node, told): (NodeIndex, Result<_, _>)| Some((fleet.agents()[node.0].node.clone(), told.ok()?));
+    told.into_iter().filter_map(named).collect()
 }
 
 #[cfg(test)]
@@ -38,6 +31,7 @@ mod tests {
     use seatrial_model::SiteNode;
 
     use super::*;
+    use crate::fleet::FleetEvent;
     use crate::message::{Hello, PROTOCOL};
 
     /// Agents that answer at once, but for the first, which is gone, and the last, which is lost instead of an answer. Each

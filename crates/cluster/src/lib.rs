@@ -15,6 +15,7 @@
 //! | lose its supervisor, even to kill -9 | the end of its socket and a parent-death signal kill its group |
 
 mod agent;
+mod answers;
 mod build_id;
 mod clock_offset;
 mod counters;

@@ -1,10 +1,9 @@
 //! Orders about settings to nodes, and their answers.
 
-use std::collections::BTreeMap;
-
 use seatrial_model::Nanos;
 use seatrial_model::setting::{SettingsAnswer, SettingsOrder};
 
+use crate::answers::answers;
 use crate::fleet::{Fleet, FleetEvent, NodeIndex};
 use crate::message::{Command, Report};
 
@@ -20,26 +19,10 @@ pub fn order_settings(
     orders: Vec<(NodeIndex, SettingsOrder)>,
     lost: &mut dyn FnMut(FleetEvent),
 ) -> Vec<(NodeIndex, Answered)> {
-    let mut open: BTreeMap<NodeIndex, Option<Answered>> = BTreeMap::new();
-    for (node, order) in orders {
-        fleet.send(node, Command::Settings { order });
-        open.insert(node, None);
-    }
-    let deadline = fleet.now().plus(ANSWER_TIMEOUT);
-    while open.values().any(Option::is_none) && fleet.now() < deadline {
-        let event = fleet.next(deadline);
-        let (node, answer) = match &event {
-            FleetEvent::From(node, Report::Settings { answer }) => (*node, Ok((**answer).clone())),
-            FleetEvent::Lost(node, why) | FleetEvent::Recalled(node, why) => (*node, Err(why.clone())),
-            FleetEvent::From(..) | FleetEvent::Quiet => continue,
-        };
-        if answer.is_err() {
-            lost(event);
-        }
-        if let Some(waiting @ None) = open.get_mut(&node) {
-            *waiting = Some(answer);
-        }
-    }
-    let late = || Err(format!("it did not answer within {ANSWER_TIMEOUT}"));
-    open.into_iter().map(|(node, answer)| (node, answer.unwrap_or_else(late))).collect()
+    let asked = orders.into_iter().map(|(node, order)| (node, Command::Settings { order })).collect();
+    let take = |report: &Report| match report {
+        Report::Settings { answer } => Some((**answer).clone()),
+        _ => None,
+    };
+    answers(fleet, asked, ANSWER_TIMEOUT, take, lost).into_iter().collect()
 }

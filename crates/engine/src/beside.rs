@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use seatrial_bench::Registry;
 use seatrial_model::profile::Test;
-use seatrial_model::{Beside, Case, Cause, Nanos, Reason, Site, SiteNode};
+use seatrial_model::{Beside, Case, Cause, Nanos, Reason, Site};
 
-use crate::guarded;
+use crate::guarded::replanned;
 use crate::inputs::{PlanError, with_selection};
 use crate::placement::{Cores, marked};
 
@@ -149,14 +149,11 @@ fn at_once(
 
 /// `case` planned again on the cores that are left of its nodes.
 fn on_free_cores(case: &Case, load: &Test, cores: &Cores, registry: &Registry, site: &Site) -> Option<Case> {
-    let bench = registry.find(&case.bench)?;
-    let node =
-        |name: &String| -> Option<SiteNode> { site.nodes.iter().find(|node| node.name == *name).cloned() };
-    let own = Site { nodes: case.nodes.iter().map(node).collect::<Option<_>>()? };
+    let own = site.of(&case.nodes)?;
     let own = with_selection(&own, &load.on);
-    let planned = guarded::planned(bench, &case.params, &cores.left_of(&own)?).ok()?;
+    let planned = replanned(*registry, &case.bench, &case.group, &case.params, &cores.left_of(&own)?)?;
     let again = planned.into_iter().find(|again| again.subject == case.subject)?;
-    Some(Case { origin: case.origin.clone(), ..again.in_group(bench.about, &case.group) })
+    Some(Case { origin: case.origin.clone(), ..again })
 }
 
 /// Cases beside a load have no step: they run at the same time as all cases of their number.
@@ -171,17 +168,11 @@ fn mark(case: &mut Case, origin: &Beside) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use seatrial_model::machine::{Cpu, CpuThread, Machine};
-
     use super::*;
     use crate::{Plan, PlanInputs};
 
     fn site(count: usize) -> Site {
-        let thread =
-            |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-        let cpu = Cpu { threads: (0..4).map(thread).collect(), ..Cpu::default() };
-        let machine = Machine { cpu, ..Machine::default() };
-        Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), machine.clone())).collect() }
+        Site { nodes: (1..=count).map(|at| seatrial_testkit::node(&format!("n{at}"), 4)).collect() }
     }
 
     fn test(id: &str, bench: &str, pattern: &str, params: &[(&str, &[&str])]) -> Test {

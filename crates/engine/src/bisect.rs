@@ -1,12 +1,14 @@
 //! Measures groups of nodes after a case over all nodes, to find what holds that case back.
 
+use std::collections::BTreeSet;
+
 use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Case, CaseId, Finding, Origin, Site};
+use seatrial_model::{Case, CaseId, Origin, Site};
 
-use crate::guarded;
+use crate::guarded::replanned;
 use crate::placement::with_step;
-use crate::study::{Next, Study};
+use crate::study::{More, Rule};
 
 /// Groups to measure next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,30 +19,40 @@ pub struct WantedGroups {
     pub steps: Vec<Vec<Vec<String>>>,
 }
 
-/// Runs another study, and then the groups that `find` wants, until it wants none. `find` has no other input than the
-/// records, so that a resumed run continues where it was stopped.
-pub struct Bisect<'a, S> {
-    inner: S,
+/// Runs the groups that `find` wants, until it wants none. `find` has no other input than the records, so that a resumed
+/// run continues where it was stopped.
+pub struct Bisect<'a> {
     registry: Registry,
     site: &'a Site,
     find: &'a dyn Fn(&[CaseRecord]) -> Vec<WantedGroups>,
-    findings: Vec<Finding>,
 }
 
-impl<'a, S: Study> Bisect<'a, S> {
+impl<'a> Bisect<'a> {
     pub fn new(
-        inner: S,
         registry: Registry,
         site: &'a Site,
         find: &'a dyn Fn(&[CaseRecord]) -> Vec<WantedGroups>,
     ) -> Self {
-        Self { inner, registry, site, find, findings: Vec::new() }
+        Self { registry, site, find }
     }
 
-    fn groups(&self, done: &[CaseRecord]) -> Vec<Case> {
+    /// The case of `whole` over `nodes`; `None` when the benchmark has no such case.
+    fn case(&self, whole: &CaseRecord, nodes: &[String], step: u64) -> Option<Case> {
+        let site = self.site.of(nodes)?;
+        let mut cases = replanned(self.registry, &whole.bench, &whole.group, &whole.params, &site)?;
+        let at = cases.iter().position(|case| case.subject == whole.subject).unwrap_or(0);
+        let mut case = (at < cases.len()).then(|| cases.swap_remove(at))?;
+        case.origin = Origin { step: Some(step), ..whole.origin.clone() };
+        case.id = with_step(case.id, &case.origin);
+        Some(case)
+    }
+}
+
+impl Rule for Bisect<'_> {
+    fn more(&mut self, done: &[CaseRecord], _: &BTreeSet<String>) -> More {
         // Most runs have no such case, and the records of a thousand nodes are many.
         if done.iter().all(|record| record.origin.isolates_by.is_none()) {
-            return Vec::new();
+            return More::default();
         }
         let mut cases = Vec::new();
         for WantedGroups { whole, steps } in (self.find)(done) {
@@ -51,35 +63,7 @@ impl<'a, S: Study> Bisect<'a, S> {
                 cases.extend(groups.iter().filter_map(|nodes| self.case(whole, nodes, step)));
             }
         }
-        cases
-    }
-
-    /// The case of `whole` over `nodes`; `None` when the benchmark has no such case.
-    fn case(&self, whole: &CaseRecord, nodes: &[String], step: u64) -> Option<Case> {
-        let bench = self.registry.find(&whole.bench)?;
-        let node = |name: &String| self.site.nodes.iter().find(|node| node.name == *name).cloned();
-        let site = Site { nodes: nodes.iter().map(node).collect::<Option<_>>()? };
-        let mut cases = guarded::planned(bench, &whole.params, &site).ok()?;
-        let at = cases.iter().position(|case| case.subject == whole.subject).unwrap_or(0);
-        let mut case = (at < cases.len()).then(|| cases.swap_remove(at))?.in_group(bench.about, &whole.group);
-        case.origin = Origin { step: Some(step), ..whole.origin.clone() };
-        case.id = with_step(case.id, &case.origin);
-        Some(case)
-    }
-}
-
-impl<S: Study> Study for Bisect<'_, S> {
-    fn next(&mut self, done: &[CaseRecord]) -> Next {
-        match self.inner.next(done) {
-            Next::Done(findings) => self.findings.extend(findings),
-            other => return other,
-        }
-        let cases = self.groups(done);
-        if cases.is_empty() { Next::Done(std::mem::take(&mut self.findings)) } else { Next::Round(cases) }
-    }
-
-    fn lost(&mut self, node: &str) {
-        self.inner.lost(node);
+        cases.into()
     }
 }
 

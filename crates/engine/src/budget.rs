@@ -14,8 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Case, CaseId, Fact, Nanos, RepeatedTrials, Site};
 
-use crate::further::Further;
-use crate::running_case::RunningCase;
+use crate::running_case::{Further, RunningCase};
 
 /// Tolerance of sums of seconds.
 const ROUNDING: f64 = 1e-3;

@@ -18,7 +18,7 @@ pub struct CaseKey {
     pub number: usize,
 }
 
-/// The state of a started case. A queued case is in the [`Schedule`](crate::Schedule).
+/// The state of a started case. A queued case is in the [`Schedule`](crate::schedule::Schedule).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseState {
     /// Its trial, or the liveness check before it, is running.

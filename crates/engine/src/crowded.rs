@@ -53,23 +53,13 @@ fn bytes(case: &Case) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{Budget, Bytes, Nanos, Params, Subject};
+    use seatrial_model::{Budget, Bytes, Params, Subject};
 
     use super::*;
 
     fn case(node: &str, source: &str, size: u64) -> Case {
         let about = seatrial_registry::REGISTRY.find("storage.file").expect("shipped").about;
-        let budget = Budget {
-            trials: 1,
-            max_trials: 1,
-            warm_up: Nanos(0),
-            measure: Nanos(0),
-            prepare: Nanos(0),
-            slack: Nanos(0),
-            connect: Budget::CONNECT,
-            overhead: Nanos(0),
-            precision_percent: 1.0,
-        };
+        let budget = Budget::NOTHING;
         let mut case = Case::new(about, node, Subject::device("fs", "/home"), &Params::default(), budget);
         case.facts.set("source", source);
         case.facts.set("network", Value::Flag(source.contains(':')));

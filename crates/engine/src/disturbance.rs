@@ -16,18 +16,14 @@ pub fn disturbance<'a>(parts: impl IntoIterator<Item = &'a PartRecord>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Evidence, Integrity};
+    use seatrial_model::Evidence;
     use serde_json::{Value, json};
 
     fn part(node: &str, probes: Value) -> PartRecord {
         PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
             node: node.to_owned(),
-            trial: 0,
-            samples: Vec::new(),
-            integrity: Integrity::Verified { checked: 0 },
             evidence: Evidence::from([("probes".to_owned(), probes)]),
+            ..seatrial_testkit::part(Vec::new())
         }
     }
 

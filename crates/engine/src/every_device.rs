@@ -74,7 +74,7 @@ impl TestPlan<'_> {
             self.sites.iter().filter(|site| site.nodes.first().is_some_and(|one| one.name == node.name));
         let peers: Vec<&SiteNode> = sites.filter_map(|site| site.nodes.get(1)).collect();
         let reaches = |peer: &&SiteNode| {
-            let theirs = peer.machine.nics.known().into_iter().flatten();
+            let theirs = peer.machine.nics.listed().iter();
             theirs.filter(|nic| leaves_the_node(nic, &peer.machine)).any(|nic| share_a_network(own, nic))
         };
         if peers.is_empty() || peers.iter().any(reaches) {
@@ -117,15 +117,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use seatrial_model::SiteNode;
-    use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Known, Machine, NicKind};
+    use seatrial_model::machine::{Disk, DiskBus, Known, Machine, NicKind};
     use seatrial_model::profile::Expect;
 
     use super::*;
     use crate::{Plan, PlanInputs};
 
     fn node(name: &str, nics: Vec<Nic>, disks: Vec<Disk>) -> SiteNode {
-        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-        let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+        let cpu = seatrial_testkit::cores([0]);
         let (nics, disks) = (Known::Known(nics), Known::Known(disks));
         SiteNode::new(name, Machine { cpu, nics, disks, ..Machine::default() })
     }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use seatrial_bench::{Benchmark, panic_text};
+use seatrial_bench::{Benchmark, Registry, panic_text};
 use seatrial_model::{Case, Cause, Params, Reason, Site};
 
 /// The result of `compute` for a case of `bench`; `doing` names the step in the error.
@@ -20,6 +20,19 @@ pub fn guarded<T>(
 
 pub fn planned(bench: &Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     guarded(bench.about.id, "planning its cases", || bench.plan(params, site))
+}
+
+/// The cases of the benchmark `bench` with `params` on `site`, as those of `group`; `None` when it has none there.
+pub fn replanned(
+    registry: Registry,
+    bench: &str,
+    group: &str,
+    params: &Params,
+    site: &Site,
+) -> Option<Vec<Case>> {
+    let bench = registry.find(bench)?;
+    let cases = planned(bench, params, site).ok()?;
+    Some(cases.into_iter().map(|case| case.in_group(bench.about, group)).collect())
 }
 
 #[cfg(test)]

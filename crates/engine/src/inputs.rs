@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use seatrial_bench::{Benchmark, Registry};
 use seatrial_model::name::nearest;
 use seatrial_model::profile::Test;
 use seatrial_model::{About, ParamError, Params, Site};
@@ -95,6 +96,14 @@ pub fn combinations(test: &Test, about: &About) -> Result<Vec<Params>, PlanError
             .collect();
     }
     Ok(combinations)
+}
+
+/// The benchmark of a test.
+pub fn bench_of(registry: &Registry, test: &Test) -> Result<&'static Benchmark, PlanError> {
+    registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
+        id: test.bench.clone(),
+        nearest: registry.nearest(&test.bench).map(str::to_owned),
+    })
 }
 
 /// The nodes, the first of which tells the benchmark what its tested part must have.

@@ -43,7 +43,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use seatrial_model::SiteNode;
-    use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+    use seatrial_model::machine::{Known, Machine};
     use seatrial_model::profile::Test;
 
     use super::*;
@@ -51,10 +51,8 @@ mod tests {
 
     /// Seconds that the plan of `bench` over `nodes` takes, each case 10 s; `boot` is the boot id of every node.
     fn seconds(bench: &str, pattern: Option<&str>, nodes: usize, boot: Option<&str>) -> u64 {
-        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
         let boot_id = boot.map_or(Known::unknown("denied"), |boot| Known::Known(boot.to_owned()));
-        let machine =
-            Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, boot_id, ..Machine::default() };
+        let machine = Machine { cpu: seatrial_testkit::cores([0]), boot_id, ..Machine::default() };
         let node = |number: usize| SiteNode::new(format!("n{number}"), machine.clone());
         let site = Site { nodes: (1..=nodes).map(node).collect() };
         let test = Test {

@@ -4,7 +4,7 @@ use crate::beside::{WithLoads, with_loads};
 use crate::crowded::crowded;
 use crate::every_device::{TestPlan, UnmeasuredDevice};
 use crate::guarded;
-use crate::inputs::{PlanError, PlanInputs, combinations, with_selection};
+use crate::inputs::{PlanError, PlanInputs, bench_of, combinations, with_selection};
 use crate::placement::{Cores, Placement, Placements, Tag, Unreached, placements};
 use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry, WITHIN_NODE};
 use seatrial_model::profile::Requirement;
@@ -23,18 +23,6 @@ pub struct Plan {
     pub without_nodes: Vec<(Case, Reason)>,
 }
 
-const NOTHING: Budget = Budget {
-    trials: 0,
-    max_trials: 0,
-    warm_up: Nanos(0),
-    measure: Nanos(0),
-    prepare: Nanos(0),
-    slack: Nanos(0),
-    connect: Budget::CONNECT,
-    overhead: Nanos(0),
-    precision_percent: 0.0,
-};
-
 impl Plan {
     /// The cases of `tests` on `inputs`, as far as their benchmarks exist. What does not apply to the site is settled
     /// as skipped, and a node that could not be reached as never reached.
@@ -42,13 +30,11 @@ impl Plan {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
         for test in tests.iter().filter(|test| !test.planned) {
-            let bench = registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
-                id: test.bench.clone(),
-                nearest: registry.nearest(&test.bench).map(str::to_owned),
-            })?;
+            let bench = bench_of(registry, test)?;
             let placements = placements(bench.about, test, &inputs)?;
             if !inputs.has_player(test) {
-                let mut case = Case::new(bench.about, "", Subject::node(), &Params::default(), NOTHING);
+                let mut case =
+                    Case::new(bench.about, "", Subject::node(), &Params::default(), Budget::NOTHING);
                 case = case.in_group(bench.about, &test.id);
                 case.nodes.clear();
                 plan.without_nodes.push((case, Reason::new(Cause::Missing, test.without_nodes())));
@@ -137,7 +123,7 @@ impl Plan {
     }
 
     fn settle(&mut self, test: &Test, about: &About, params: &Params, node: &str, reason: Reason) {
-        let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &test.id);
+        let case = Case::new(about, node, Subject::node(), params, Budget::NOTHING).in_group(about, &test.id);
         self.settled.push((case, reason));
     }
 
@@ -166,7 +152,7 @@ impl Plan {
             };
             self.cases.retain(|case| !is_alone(case));
             for params in sweep {
-                let case = Case::new(about, &node, device.subject.clone(), params, NOTHING);
+                let case = Case::new(about, &node, device.subject.clone(), params, Budget::NOTHING);
                 let mut case = case.in_group(about, &test.id);
                 case.key = Some(device.key.clone());
                 case.facts.clone_from(&device.facts);
@@ -176,7 +162,7 @@ impl Plan {
     }
 
     fn settle_unreached(&mut self, test: &Test, about: &About, params: &Params, unreached: &Unreached) {
-        let mut case = Case::new(about, "", Subject::node(), params, NOTHING);
+        let mut case = Case::new(about, "", Subject::node(), params, Budget::NOTHING);
         case.nodes.clone_from(&unreached.nodes);
         if let [one, other] = unreached.nodes.as_slice() {
             case.subject = format!("{one}->{other}").parse().unwrap_or_else(|_| Subject::node());
@@ -246,12 +232,10 @@ mod tests {
     use seatrial_model::Site;
 
     use super::*;
-    use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+    use seatrial_model::machine::{Known, Nic, NicKind};
 
     fn site(names: &[&str]) -> Site {
-        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-        let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-        Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
+        Site { nodes: names.iter().map(|name| seatrial_testkit::node(name, 1)).collect() }
     }
 
     fn test(pattern: Option<&str>, partner: Option<&str>) -> Test {
@@ -439,12 +423,8 @@ mod tests {
 
     #[test]
     fn a_node_in_several_cases_of_a_step_gives_each_its_own_cores_while_it_has_some() {
-        let mut site = site(&["n1", "n2", "n3", "n4"]);
-        let thread =
-            |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-        for node in &mut site.nodes {
-            node.machine.cpu.threads = (0..2).map(thread).collect();
-        }
+        let site =
+            Site { nodes: ["n1", "n2", "n3", "n4"].map(|name| seatrial_testkit::node(name, 2)).into() };
         let test = Test { roles: Vec::new(), ..test(Some("incast"), None) };
         let plan = Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
         let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].bindings[0].cpu).collect();

@@ -89,20 +89,18 @@ fn add_lines(reading: &mut ProbeReading, lines: Vec<LogLine>) {
 mod tests {
     use std::collections::BTreeSet;
 
-    use seatrial_model::{Evidence, Integrity};
+    use seatrial_model::Evidence;
     use serde_json::{Value, json};
 
     use super::*;
 
     fn part(node: &str, index: u32, trial: u32, probes: Value) -> PartRecord {
         PartRecord {
-            part: "worker".to_owned(),
             index,
             node: node.to_owned(),
             trial,
-            samples: Vec::new(),
-            integrity: Integrity::Verified { checked: 0 },
             evidence: Evidence::from([("probes".to_owned(), probes)]),
+            ..seatrial_testkit::part(Vec::new())
         }
     }
 

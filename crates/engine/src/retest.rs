@@ -12,10 +12,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Case, CaseId, Cause, Finding, Reason, Site};
+use seatrial_model::{Case, CaseId, Cause, Reason, Site};
 
 use crate::placement;
-use crate::study::{Next, Study};
+use crate::study::{More, Rule};
 use partners::{Partners, again, end_of};
 
 pub use regroup::Regroup;
@@ -28,35 +28,31 @@ pub enum Sides {
     First,
 }
 
-/// Runs another study, and then every case that lost its partner once more, with another partner. A stand-in case is
-/// not repeated when it loses its partner too: no third node is put at risk. Nothing is repeated where every
-/// remaining partner is planned anyway, as in all pairs.
-pub struct Retest<'a, S> {
-    inner: S,
+/// Runs every case that lost its partner once more, with another partner. A stand-in case is not repeated when it loses
+/// its partner too: no third node is put at risk. Nothing is repeated where every remaining partner is planned anyway,
+/// as in all pairs.
+pub struct Retest<'a> {
     registry: Registry,
     site: &'a Site,
     sides: &'a dyn Fn(&str) -> Sides,
     planned: Vec<Case>,
-    gone: BTreeSet<String>,
-    findings: Vec<Finding>,
 }
 
-impl<'a, S: Study> Retest<'a, S> {
-    /// A study over the pairs among `planned`, all cases of the run, including those of an earlier, interrupted part.
+impl<'a> Retest<'a> {
+    /// A rule for the pairs among `planned`, all cases of the run, including those of an earlier, interrupted part.
     /// `sides` tells what is tested in the cases of a group.
     pub fn new(
-        inner: S,
         planned: &[Case],
         registry: Registry,
         site: &'a Site,
         sides: &'a dyn Fn(&str) -> Sides,
     ) -> Self {
         let planned = planned.iter().filter(|case| is_pair(&case.nodes)).cloned().collect();
-        Self { inner, registry, site, sides, planned, gone: BTreeSet::new(), findings: Vec::new() }
+        Self { registry, site, sides, planned }
     }
 
     /// Stand-in cases for lost cases, and records of nodes without another partner.
-    fn again(&self, done: &[CaseRecord]) -> (Vec<Case>, Vec<CaseRecord>) {
+    fn again(&self, done: &[CaseRecord], gone: &BTreeSet<String>) -> More {
         let answered: HashSet<&CaseId> = self
             .planned
             .iter()
@@ -77,10 +73,10 @@ impl<'a, S: Study> Retest<'a, S> {
         // In the order of the plan, whichever ended first.
         open.sort_by_key(|(_, at)| *at);
         if open.is_empty() {
-            return Default::default();
+            return More::default();
         }
-        let mut partners = Partners::new(&self.planned, done, self.site, &self.gone);
-        let (mut cases, mut settled) = (Vec::new(), Vec::new());
+        let mut partners = Partners::new(&self.planned, done, self.site, gone);
+        let More { mut cases, mut settled } = More::default();
         let mut made_ids = HashSet::new();
         for (record, place) in open {
             let Some(stays) = end_of(record, |node| !record.lost.contains(node)) else { continue };
@@ -119,7 +115,7 @@ impl<'a, S: Study> Retest<'a, S> {
                 _ => settled.push(self.nobody(record, stays, "no other partner is left")),
             }
         }
-        (cases, settled)
+        More { cases, settled }
     }
 
     /// The record of the node that remains of `lost`, for which there is no other partner.
@@ -158,30 +154,15 @@ impl<'a, S: Study> Retest<'a, S> {
     }
 }
 
-impl<S: Study> Study for Retest<'_, S> {
-    fn next(&mut self, done: &[CaseRecord]) -> Next {
-        match self.inner.next(done) {
-            Next::Done(findings) => self.findings = findings,
-            other => return other,
-        }
-        let (cases, settled) = self.again(done);
-        if !settled.is_empty() {
-            return Next::Settled(settled);
-        }
-        if cases.is_empty() {
-            return Next::Done(std::mem::take(&mut self.findings));
-        }
-        self.planned.extend(cases.iter().cloned());
-        Next::Round(cases)
-    }
-
-    fn lost(&mut self, node: &str) {
-        self.gone.insert(node.to_owned());
-        self.inner.lost(node);
+impl Rule for Retest<'_> {
+    fn more(&mut self, done: &[CaseRecord], gone: &BTreeSet<String>) -> More {
+        let more = self.again(done, gone);
+        self.planned.extend(more.cases.iter().cloned());
+        more
     }
 }
 
-/// Whether a case was never planned, since one of its nodes could not be reached. Other studies handle their own
+/// Whether a case was never planned, since one of its nodes could not be reached. Other rules handle their own
 /// cases.
 fn is_unplanned(record: &CaseRecord) -> bool {
     record.cause == Some(Cause::NeverReached)

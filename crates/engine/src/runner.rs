@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Case, Event, Finding, Reason, Site};
+use seatrial_model::{Case, Event, Reason, Site};
 
 use crate::budget::{NothingJudged, TimeBudget};
 use crate::study::Study;
@@ -48,7 +48,6 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 pub struct Finished {
     /// In the order in which the cases ended.
     pub records: Vec<CaseRecord>,
-    pub findings: Vec<Finding>,
     pub cancelled: bool,
     /// Settings of hosts that could not be taken back: where, why, and what to type.
     pub not_restored: Vec<String>,
@@ -85,7 +84,7 @@ impl<'a> Runner<'a> {
 
     /// Runs `study` to its end, or until cancelled. `done` holds records of an earlier, interrupted run. On an error
     /// workers are killed before it returns.
-    pub fn run(&mut self, study: &mut dyn Study, done: Vec<CaseRecord>) -> Result<Finished, RunError> {
+    pub fn run(&mut self, study: Study<'_>, done: Vec<CaseRecord>) -> Result<Finished, RunError> {
         event_loop::EventLoop::new(self, done).run(study)
     }
 }

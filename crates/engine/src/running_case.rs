@@ -15,10 +15,9 @@ use seatrial_model::{
 use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
-use crate::further::Further;
 use crate::guarded::guarded;
+use crate::liveness::LivenessCheck;
 use crate::probes;
-use crate::quarantine::LivenessCheck;
 use crate::schedule::QueuedCase;
 use crate::summarise;
 use crate::together::Began;
@@ -26,6 +25,17 @@ use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
 /// Largest number of disturbed trials of a case that are repeated; further ones count, and the record says so.
 pub const MOST_REPEATS: u32 = Case::MOST_REPEATS;
+
+/// The next trial that a case would make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// A trial of the plan.
+    Planned,
+    /// In place of a disturbed trial.
+    Repeat,
+    /// For a narrower interval.
+    Precision,
+}
 
 pub struct RunningCase {
     pub case: Case,

@@ -135,37 +135,11 @@ fn distinct(mut hosts: Vec<NodeIndex>) -> Vec<NodeIndex> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatrial_model::{Budget, Nanos, Params, Subject};
+    use seatrial_model::{About, Budget, Params, Subject};
 
     fn waiting(name: usize, nodes: &[usize]) -> QueuedGroup {
-        let case = Case {
-            id: format!("case{name}").parse().unwrap(),
-            bench: String::new(),
-            version: 1,
-            subject: Subject::node(),
-            key: None,
-            nodes: Vec::new(),
-            group: String::new(),
-            params: Params::default(),
-            planned: Params::default(),
-            origin: Default::default(),
-            facts: Params::default(),
-            places: Vec::new(),
-            budget: Budget {
-                trials: 1,
-                max_trials: 1,
-                warm_up: Nanos(0),
-                measure: Nanos(0),
-                prepare: Nanos(0),
-                slack: Nanos(0),
-                connect: Budget::CONNECT,
-                overhead: Nanos(0),
-                precision_percent: 1.0,
-            },
-            writes: Default::default(),
-            findings: Vec::new(),
-            retry_of: None,
-        };
+        let case = Case::new(&About::WORKER, "", Subject::node(), &Params::default(), Budget::NOTHING);
+        let case = Case { id: format!("case{name}").parse().unwrap(), ..case };
         let nodes: Vec<_> = nodes.iter().copied().map(NodeIndex).collect();
         QueuedGroup { hosts: nodes.clone(), members: vec![QueuedCase { case, nodes }] }
     }

@@ -12,7 +12,7 @@ use seatrial_model::{Case, Cause, FactorCase, Reason};
 use seatrial_stats::Random;
 
 use crate::factors::{BASELINE, Level, one_by_one};
-use crate::inputs::{PlanError, PlanInputs};
+use crate::inputs::{PlanError, PlanInputs, bench_of};
 use crate::placement;
 use crate::plan::Plan;
 
@@ -44,10 +44,7 @@ impl SettingBlocks {
     ) -> Result<Plan, PlanError> {
         let (mut plan, mut measured) = (Plan::default(), Vec::new());
         for test in tests {
-            let bench = registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
-                id: test.bench.clone(),
-                nearest: registry.nearest(&test.bench).map(str::to_owned),
-            })?;
+            let bench = bench_of(registry, test)?;
             one_by_one(test)?;
             let own = Plan::new(&[Level::baseline(bench.about, test)?.test(test)], registry, inputs)?;
             plan.settled.extend(own.settled);
@@ -110,9 +107,8 @@ impl TriedSetting {
 mod tests {
     use std::collections::BTreeMap;
 
-    use seatrial_model::machine::{Cpu, CpuThread, Machine};
     use seatrial_model::setting::SettingChange;
-    use seatrial_model::{Site, SiteNode, Subject};
+    use seatrial_model::{Site, Subject};
 
     use super::*;
 
@@ -130,10 +126,7 @@ mod tests {
     }
 
     fn planned(settings: Vec<TriedSetting>, benches: &[&str], seed: u64) -> Plan {
-        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-        let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-        let nodes = ["n1", "n2"].iter().map(|name| SiteNode::new(*name, machine.clone()));
-        let site = Site { nodes: nodes.collect() };
+        let site = Site { nodes: ["n1", "n2"].map(|name| seatrial_testkit::node(name, 1)).into() };
         let tests: Vec<Test> = benches
             .iter()
             .map(|bench| Test { id: (*bench).to_owned(), bench: (*bench).to_owned(), ..Test::default() })

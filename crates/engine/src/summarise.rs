@@ -126,7 +126,7 @@ fn defect(name: &str, why: &str) -> Reason {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+    use seatrial_model::machine::{Known, Machine, Nic, NicKind};
     use seatrial_model::profile::Test;
     use seatrial_model::setting::{NodeChange, SettingChange};
     use seatrial_model::{Limit, SiteNode, Subject};
@@ -136,7 +136,6 @@ mod tests {
     use crate::setting_blocks::{SettingBlocks, TriedSetting};
 
     fn node(name: &str) -> SiteNode {
-        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
         let eth0 = Nic {
             name: "eth0".to_owned(),
             kind: NicKind::Physical,
@@ -148,8 +147,7 @@ mod tests {
             ..Nic::default()
         };
         let nics = Known::Known(vec![eth0]);
-        let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
-        SiteNode::new(name, Machine { cpu, nics, ..Machine::default() })
+        SiteNode::new(name, Machine { cpu: seatrial_testkit::cores([0]), nics, ..Machine::default() })
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Began {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Evidence, Integrity};
+    use seatrial_model::Evidence;
 
     fn clock(nanos: i64, error: u64) -> Option<Offset> {
         Some(Offset { nanos, error: Nanos(error), at: Nanos(0) })
@@ -111,11 +111,10 @@ mod tests {
             index,
             node: "n".to_owned(),
             trial,
-            samples: Vec::new(),
-            integrity: Integrity::Verified { checked: 1 },
             evidence: began
                 .map(|at| Evidence::from([("began_ns".to_owned(), at.into())]))
                 .unwrap_or_default(),
+            ..seatrial_testkit::part(Vec::new())
         };
         let clocks = [clock(0, 5), clock(1_000, 20)];
         let parts =

@@ -194,7 +194,7 @@ pub(crate) fn port_of<'a>(nic: &Nic, hcas: &'a [Hca]) -> Option<(&'a Hca, &'a Hc
         digits.len().checked_sub(16).map(|start| digits[start..].to_ascii_lowercase())
     };
     let own = nic.mac.known().and_then(|mac| guid(mac));
-    let has_guid = |port: &HcaPort| port.gids.known().into_iter().flatten().any(|gid| guid(&gid.gid) == own);
+    let has_guid = |port: &HcaPort| port.gids.listed().iter().any(|gid| guid(&gid.gid) == own);
     let of_device = |port: &HcaPort| port.netdevs.contains(&nic.name);
     let by_guid = ports.iter().find(|(_, port)| own.is_some() && has_guid(port));
     by_guid.or_else(|| ports.iter().find(|(_, port)| of_device(port))).copied()

@@ -26,10 +26,10 @@ mod topology;
 mod virtualization;
 
 pub use limits::{
-    DiskLoad, Links, Load, RdmaTraffic, disk_limit, disk_limit_under, disk_rate, gpu_host_limit,
-    gpu_links_limit, gpu_matrix_limit, gpu_matrix_operations, gpu_memory_limit, gpu_peer_limit, hca_limit,
-    hca_limit_on, hca_payload_limit, hca_rate, memory_bandwidth, memory_limit, nic_limit, nic_limit_under,
-    nic_rate, node_memory_bandwidth, part_limits, pcie_bandwidth, pcie_limit, pcie_rate, port_rate,
+    DiskLoad, Links, Load, RdmaTraffic, disk_limit, disk_limit_under, gpu_host_limit, gpu_links_limit,
+    gpu_matrix_limit, gpu_matrix_operations, gpu_memory_limit, gpu_peer_limit, hca_limit, hca_limit_on,
+    hca_payload_limit, hca_rate, memory_bandwidth, memory_limit, nic_limit, nic_limit_under, nic_rate,
+    node_memory_bandwidth, part_limits, pcie_limit, pcie_rate, port_rate,
 };
 pub use memory::available;
 pub use pci::{pci_path, reduced_link};

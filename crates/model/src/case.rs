@@ -89,6 +89,19 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// That of a case that never runs.
+    pub const NOTHING: Self = Self {
+        trials: 0,
+        max_trials: 0,
+        warm_up: Nanos(0),
+        measure: Nanos(0),
+        slack: Nanos(0),
+        prepare: Nanos(0),
+        connect: Self::CONNECT,
+        overhead: Nanos(0),
+        precision_percent: 0.0,
+    };
+
     /// Time to connect for a case of one or two parts.
     pub const CONNECT: Nanos = Nanos::secs(15);
 

@@ -76,6 +76,12 @@ impl Site {
         site
     }
 
+    /// These nodes alone, in this order; `None` when one is not there.
+    pub fn of(&self, names: impl IntoIterator<Item: AsRef<str>>) -> Option<Self> {
+        let nodes = names.into_iter().map(|name| self.node(name.as_ref()).cloned());
+        Some(Self { nodes: nodes.collect::<Option<_>>()? })
+    }
+
     /// The node `name`.
     pub fn node(&self, name: &str) -> Option<&SiteNode> {
         self.nodes.iter().find(|node| node.name == name)

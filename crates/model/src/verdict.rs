@@ -85,6 +85,53 @@ pub struct VerdictRecord {
     pub waiver: Option<String>,
 }
 
+/// Where the wanted values are of a bound with one end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedSide {
+    /// At the bound and above.
+    AtLeast,
+    /// At the bound and below.
+    AtMost,
+}
+
+impl VerdictRecord {
+    /// A verdict on no case, of no node and without a measured value.
+    pub fn new(
+        criterion: impl Into<String>,
+        test: impl Into<String>,
+        subject: Subject,
+        verdict: Verdict,
+        bound: impl Into<String>,
+    ) -> Self {
+        Self {
+            criterion: criterion.into(),
+            test: test.into(),
+            case: None,
+            node: None,
+            subject,
+            verdict,
+            measured: None,
+            present: None,
+            interval: None,
+            bound: bound.into(),
+            margin_percent: None,
+            reason: None,
+            remedy: None,
+            waiver: None,
+        }
+    }
+
+    /// `None` of a bound with two ends, of an exact value, and of a setting's words.
+    pub fn wanted_side(&self) -> Option<WantedSide> {
+        let begins = |words: &str| self.bound.starts_with(words);
+        match () {
+            () if begins("at least ") => Some(WantedSide::AtLeast),
+            () if begins("at most ") => Some(WantedSide::AtMost),
+            () => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

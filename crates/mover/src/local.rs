@@ -18,11 +18,11 @@ use crate::need::Need;
 use crate::nested::refuse_into_itself;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
-use crate::receive::{keep_file, need_of, store_link};
+use crate::receive::{Terms, keep_file, need_of, store_link};
 use crate::record::{Record, RecordKind};
-use crate::scan::{is_target_copied, only_file, scan};
+use crate::scan::{is_target_copied, only_file, renamed_roots, scan_with_directories};
 use crate::source::{OpenedSource, attributes_of, data_from, link_target};
-use crate::target::{Attributes, Folders, Temporary, set_attributes, target_place};
+use crate::target::{Folders, Temporary, set_attributes, target_place};
 
 /// Entries that wait; the scan waits beyond.
 const MOST_WAITING: usize = 4096;
@@ -47,32 +47,17 @@ pub fn copy_here(
     // Again: of a path with `..` behind a directory that was not there, only now is it known where it leads.
     let made = place.directory.as_os_str().as_bytes();
     refuse_into_itself(roots.iter().map(Arc::as_ref), made).map_err(CopyError::Refused)?;
-    let folders = match Folders::new(&place.directory) {
-        Ok(folders) => Some(folders),
-        Err(error) if options.dry_run.is_some() && error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => {
-            let text = format!("{}: {}", place.directory.display(), explained("opening", &error));
-            return Err(CopyError::Refused(text));
-        }
+    let failed = |error: io::Error| {
+        CopyError::Refused(format!("{}: {}", place.directory.display(), explained("opening", &error)))
     };
-    let roots = match (place.renamed, roots) {
-        (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
-        _ => roots.to_vec(),
-    };
-    let mut folders = folders;
-    if let (Some(folders), true) = (&mut folders, is_target_copied(&roots)) {
-        // Before another thread stores what is in it.
-        let _ = folders.directory(b"", true);
-    }
-    let (queue, directories) = (Queue::default(), Mutex::new(Vec::new()));
+    let folders = Folders::open(&place.directory, options.dry_run.is_some(), is_target_copied(roots))
+        .map_err(failed)?;
+    let roots = renamed_roots(roots, place.renamed);
+    let (queue, mut directories) = (Queue::default(), Vec::new());
     thread::scope(|scope| {
         scope.spawn(|| {
-            scan(&roots, progress, |entries| {
-                let is_directory = |entry: &&Entry| entry.stamp.file_type() == FileType::Directory;
-                let found = entries.iter().filter(is_directory).cloned();
-                directories.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
-                queue.put(entries) && !progress.is_stopped()
-            });
+            let put = |entries| queue.put(entries) && !progress.is_stopped();
+            directories = scan_with_directories(&roots, progress, put);
             queue.end();
         });
         for _ in 0..options.streams.max(1) {
@@ -91,7 +76,6 @@ pub fn copy_here(
     if progress.is_stopped() {
         return Err(CopyError::Stopped);
     }
-    let directories = directories.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let (Some(mut folders), None) = (folders, options.dry_run) {
         for entry in directories.into_iter().rev() {
             if let Err(failure) = finish_directory(&entry, &mut folders, options) {
@@ -143,7 +127,8 @@ fn copy_entry(
         }
         _ => {
             let is_dry = options.dry_run.is_some();
-            let need = need_of(&target, &entry.stamp, folders, options.checksum, options.preserve, is_dry);
+            let terms = Terms { preserve: options.preserve, checksum: options.checksum, is_dry };
+            let need = need_of(&target, &entry.stamp, folders, terms);
             if need == Some(Need::Nothing) {
                 Progress::add(&progress.unchanged, 1);
                 return Ok(());
@@ -151,7 +136,7 @@ fn copy_entry(
             let source = OpenedSource::open(entry.source())?;
             if source.is_in_target(need.unwrap_or(Need::Content), &entry.stamp)? {
                 if !is_dry {
-                    let attributes = attributes(&source, options)?;
+                    let attributes = source.attributes(options.preserve)?;
                     let kept = record(RecordKind::Keep, attributes);
                     keep_file(&kept, folders, options.preserve).map_err(failed)?;
                 }
@@ -174,13 +159,6 @@ fn would_copy(entry: &Entry, options: &CopyOptions, progress: &Progress) {
     }
 }
 
-fn attributes(source: &OpenedSource, options: &CopyOptions) -> Result<Attributes, Failure> {
-    if !options.preserve {
-        return Ok(Vec::new());
-    }
-    attributes_of(&source.file).map_err(|error| source.failed("reading the extended attributes", &error))
-}
-
 fn copy_file(
     source: &OpenedSource,
     target: &[u8],
@@ -189,7 +167,7 @@ fn copy_file(
     progress: &Progress,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::of(target, "storing the file in the target", &error);
-    let attributes = attributes(source, options)?;
+    let attributes = source.attributes(options.preserve)?;
     let temporary = Temporary::open(folders.spot(target, true).map_err(failed)?).map_err(failed)?;
     let copied = copy_content(source, &temporary, progress);
     if progress.is_stopped() {

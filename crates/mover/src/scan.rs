@@ -47,6 +47,14 @@ pub fn roots(sources: &[PathBuf]) -> Result<Vec<Arc<Root>>, CopyError> {
     Ok(roots)
 }
 
+/// The sources, of which an only file gets the name `renamed`.
+pub fn renamed_roots(roots: &[Arc<Root>], renamed: Option<Vec<u8>>) -> Vec<Arc<Root>> {
+    match (renamed, roots) {
+        (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
+        _ => roots.to_vec(),
+    }
+}
+
 /// Whether the target is the copy of one of them: of the content of a directory.
 pub fn is_target_copied(roots: &[Arc<Root>]) -> bool {
     roots.iter().any(|root| root.name.is_empty())
@@ -65,7 +73,7 @@ pub fn only_file(roots: &[Arc<Root>]) -> Option<Vec<u8>> {
 
 /// Hands every entry of `roots` to `found`, directories before what is in them, until `found` returns false. What cannot be
 /// read is a failure. Only one directory at a time is in memory, beside the paths of those still to be read.
-pub fn scan(roots: &[Arc<Root>], progress: &Progress, mut found: impl FnMut(Vec<Entry>) -> bool) {
+fn scan(roots: &[Arc<Root>], progress: &Progress, mut found: impl FnMut(Vec<Entry>) -> bool) {
     let mut batch = Vec::with_capacity(BATCH);
     let mut open: Vec<(Arc<Root>, Vec<u8>)> = Vec::new();
     for root in roots {
@@ -108,6 +116,21 @@ pub fn scan(roots: &[Arc<Root>], progress: &Progress, mut found: impl FnMut(Vec<
     if !batch.is_empty() {
         found(batch);
     }
+}
+
+/// Scans as [`scan`] does, and returns the directories: those above first.
+pub fn scan_with_directories(
+    roots: &[Arc<Root>],
+    progress: &Progress,
+    mut found: impl FnMut(Vec<Entry>) -> bool,
+) -> Vec<Entry> {
+    let mut directories = Vec::new();
+    scan(roots, progress, |entries| {
+        let is_directory = |entry: &&Entry| entry.stamp.file_type() == FileType::Directory;
+        directories.extend(entries.iter().filter(is_directory).cloned());
+        found(entries)
+    });
+    directories
 }
 
 /// Counts what there is to copy, beside the copy itself, so that the time left can be told.

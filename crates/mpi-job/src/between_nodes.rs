@@ -72,7 +72,7 @@ pub fn limit(case: &Case, site: &Site, senders: Senders, largest: u64) -> Limit 
 fn rdma_limit(own: &Case, site: &Site, largest: u64) -> Result<Bound, String> {
     let machine =
         own.nodes.first().and_then(|node| site.machine(node)).ok_or("the node is not in the inventory")?;
-    let nics = machine.nics.known().map_or(&[][..], Vec::as_slice);
+    let nics = machine.nics.listed();
     let of_port = |(hca, port): (&Hca, &HcaPort)| {
         let mtu_bytes = port.active_mtu.known().copied().unwrap_or(LARGEST_MTU);
         let traffic = RdmaTraffic {

@@ -28,7 +28,7 @@ fn network(case: &Case, site: &Site) -> Option<String> {
 
 /// The active ports of the RDMA devices that are hardware.
 pub fn active_ports(machine: &Machine) -> impl Iterator<Item = (&Hca, &HcaPort)> {
-    let hcas = machine.hcas.known().into_iter().flatten().filter(|hca| !hca.is_software);
+    let hcas = machine.hcas.listed().iter().filter(|hca| !hca.is_software);
     let ports = hcas.flat_map(|hca| hca.ports.iter().map(move |port| (hca, port)));
     ports.filter(|(_, port)| port.is_active() == Known::Known(true))
 }

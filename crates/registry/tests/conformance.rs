@@ -9,15 +9,7 @@ use seatrial_registry::REGISTRY;
 
 /// A plain machine of two cores, a disk, an RDMA port and two GPUs, of which enough is known to plan on.
 fn machine() -> Machine {
-    let thread = |id| CpuThread {
-        id,
-        core: Some(id),
-        node: Some(0),
-        l3: Some(0),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
-    };
+    let thread = |id| CpuThread { node: Some(0), l3: Some(0), ..seatrial_testkit::thread(id) };
     // Parts are made for real, so the instruction sets are those of the processor that makes them.
     let isa = seatrial_sys::isa::features().into_iter().map(str::to_owned).collect();
     let gigabytes = |count: u64| Known::Known(count << 30);

@@ -15,10 +15,8 @@ const WIDTH: usize = 100;
 pub fn toml(draft: &Draft, runs: &[String]) -> String {
     let mut text = String::new();
     let from = runs.join(", ");
-    comment(
-        &mut text,
-        &format!("A draft made by `seatrial profile draft` from {} {from}.", plural(runs.len())),
-    );
+    let noun = if runs.len() == 1 { "run" } else { "runs" };
+    comment(&mut text, &format!("A draft made by `seatrial profile draft` from {noun} {from}."));
     comment(
         &mut text,
         &format!(
@@ -51,10 +49,6 @@ pub fn toml(draft: &Draft, runs: &[String]) -> String {
         "Settings, limits, prices and waivers are not drafted; `extends` takes those of another profile.",
     );
     text
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "run" } else { "runs" }
 }
 
 fn line(text: &mut String, what: &str) {

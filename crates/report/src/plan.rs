@@ -160,13 +160,10 @@ mod tests {
         let budget = Budget {
             trials: 3,
             max_trials: 6,
-            warm_up: Nanos(0),
             measure: Nanos::secs(1),
             prepare: Nanos::secs(1),
-            slack: Nanos(0),
-            connect: Budget::CONNECT,
-            overhead: Nanos(0),
             precision_percent: 2.0,
+            ..Budget::NOTHING
         };
         Case { writes, ..Case::new(&About::WORKER, "n1", Subject::node(), &Params::default(), budget) }
     }

@@ -1,10 +1,10 @@
 //! Command lines offered to the user, to resume a run and to repeat a case, quoted for a shell. All such commands are
 //! made here.
 
-use seatrial_analysis::{named_params, quoted};
-use seatrial_model::Cause;
+use seatrial_analysis::named_params;
 use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, LauncherChoice, NodeOptions, RunInfo, option_words};
+use seatrial_model::{Cause, quoted};
 
 use crate::words::clean;
 

@@ -124,7 +124,7 @@ fn devices(subject: &Subject, node: &str, machine: &Machine) -> Vec<String> {
             found.push(format!("gpu:{}", end.trim_start_matches("gpu:")));
         }
     }
-    let systems = machine.file_systems.known().into_iter().flatten();
+    let systems = machine.file_systems.listed().iter();
     let below = systems.filter(|system| text.strip_prefix("fs:") == Some(&system.mount));
     found.extend(below.flat_map(|system| &system.disks).map(|disk| format!("disk:{disk}")));
     found

@@ -75,8 +75,8 @@ impl Device {
 pub(crate) fn nic<'m>(machine: &'m Machine, reading: &SettingReading) -> Result<&'m Nic, String> {
     let subject = reading.subject.as_str();
     let name = subject.split_once(':').map_or(subject, |(_, name)| name);
-    let nics = machine.nics.known().into_iter().flatten();
-    nics.into_iter().find(|nic| nic.name == name).ok_or_else(|| format!("there is no interface {name} now"))
+    let mut nics = machine.nics.listed().iter();
+    nics.find(|nic| nic.name == name).ok_or_else(|| format!("there is no interface {name} now"))
 }
 
 /// Readings of `about` for all devices of a kind, in the order of the inventory; `of` selects those with the setting.

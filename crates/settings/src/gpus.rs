@@ -51,8 +51,8 @@ impl Setting for OfGpu {
         file: SettingFile,
     ) -> Result<Vec<SettingFile>, String> {
         let number = reading.subject.as_str().trim_start_matches("gpu:");
-        let gpus = machine.gpus.known().into_iter().flatten();
-        let gpu = gpus.into_iter().find(|gpu| gpu.index.to_string() == number);
+        let mut gpus = machine.gpus.listed().iter();
+        let gpu = gpus.find(|gpu| gpu.index.to_string() == number);
         let gpu = gpu.ok_or_else(|| format!("there is no GPU {number} now"))?;
         let path = file.path.replacen(&format!("/gpu/{number}/"), &format!("/gpu/{}/", gpu.pci.address), 1);
         Ok(vec![SettingFile { path, ..file }])

@@ -3,10 +3,7 @@
 //! `cargo run --release -p seatrial-stats --example coverage`
 #![expect(clippy::print_stdout, reason = "printing the tables is the purpose")]
 
-use seatrial_stats::{
-    Better, CompareRule, Steady, Stop, StopRule, Summary, Verdict, compare, levels, median_interval,
-    steady_from,
-};
+use seatrial_stats::{Better, CompareRule, Stop, StopRule, Summary, Verdict, compare, median_interval};
 
 #[path = "../tests/simulation/noise.rs"]
 mod noise;
@@ -23,7 +20,6 @@ fn main() {
     intervals();
     stopping();
     comparisons();
-    series();
 }
 
 /// Coverage of the interval by trials, samples and kind of noise.
@@ -120,31 +116,6 @@ fn comparisons() {
                 0.3 * between,
                 percent(alarms, REPEATS),
                 percent(found, REPEATS)
-            );
-        }
-    }
-}
-
-/// What the searches in a series say of one that holds nothing to be found.
-fn series() {
-    println!("| samples | rho | more than one level % | dropped as warm-up % | not steady % |");
-    for count in [20, 50, 100, 200] {
-        for rho in [0.0, 0.5] {
-            let mut noise = Noise::seeded(1);
-            let (mut changed, mut dropped, mut unsteady) = (0, 0, 0);
-            for _ in 0..REPEATS {
-                let samples = noise.autoregression(count, rho);
-                changed += usize::from(levels(&samples).expect("finite samples").len() > 1);
-                match steady_from(&samples).expect("finite samples") {
-                    Steady::From(cut) => dropped += cut,
-                    Steady::NotReached | Steady::TooShort => unsteady += 1,
-                }
-            }
-            println!(
-                "| {count} | {rho} | {:.1} | {:.1} | {:.1} |",
-                percent(changed, REPEATS),
-                percent(dropped, (REPEATS - unsteady) * count),
-                percent(unsteady, REPEATS)
             );
         }
     }

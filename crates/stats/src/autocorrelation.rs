@@ -15,18 +15,6 @@ const EVIDENCE: f64 = 1.2816;
 /// Longer series are shortened to this many block means before their lags are summed, which costs n².
 const LONGEST: usize = 2000;
 
-/// Correlation of a series with itself `lag` samples later, from -1 to 1; 0 where it cannot be told.
-///
-/// The usual estimate with n in both denominators: Box, Jenkins and Reinsel, "Time Series Analysis", chapter
-/// 2.
-///
-/// # Errors
-/// Refuses an empty series and samples that are not finite.
-pub fn autocorrelation(samples: &[f64], lag: usize) -> Result<f64, Error> {
-    check_series(samples)?;
-    Ok(Centred::new(samples).correlation(lag))
-}
-
 /// How many samples in a row carry the information of one independent sample, about the median; at least 1.
 ///
 /// n samples tell as much as n divided by this many independent ones. The larger of two estimates counts:
@@ -75,6 +63,9 @@ impl Centred {
         Self { values, power }
     }
 
+    /// With itself `lag` samples later, from -1 to 1; 0 where it cannot be told.
+    ///
+    /// The usual estimate with n in both denominators: Box, Jenkins and Reinsel, "Time Series Analysis", chapter 2.
     fn correlation(&self, lag: usize) -> f64 {
         if self.power == 0.0 || lag >= self.values.len() {
             return 0.0;
@@ -156,23 +147,20 @@ mod tests {
     #[test]
     fn counts_lagged_products_by_hand() {
         // Centred: -1.5 -0.5 0.5 1.5; power 5; lag 1: 0.75 - 0.25 + 0.75 = 1.25; lag 2: -0.75 - 0.75 = -1.5.
-        let samples = [1.0, 2.0, 3.0, 4.0];
-        assert_eq!(autocorrelation(&samples, 0).unwrap(), 1.0);
-        assert_eq!(autocorrelation(&samples, 1).unwrap(), 0.25);
-        assert_eq!(autocorrelation(&samples, 2).unwrap(), -0.3);
-        assert_eq!(autocorrelation(&samples, 4).unwrap(), 0.0);
+        let series = Centred::new(&[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!([0, 1, 2, 4].map(|lag| series.correlation(lag)), [1.0, 0.25, -0.3, 0.0]);
     }
 
     #[test]
     fn a_constant_series_correlates_with_nothing() {
-        assert_eq!(autocorrelation(&[0.1; 7], 1).unwrap(), 0.0);
+        assert_eq!(Centred::new(&[0.1; 7]).correlation(1), 0.0);
         assert_eq!(correlation_time(&[5.0; 8]).unwrap(), 1.0);
     }
 
     #[test]
     fn an_alternating_series_counts_in_full() {
         let samples: Vec<f64> = (0..120).map(|index| f64::from(index % 2)).collect();
-        assert!(autocorrelation(&samples, 1).unwrap() < -0.9);
+        assert!(Centred::new(&samples).correlation(1) < -0.9);
         assert_eq!(correlation_time(&samples).unwrap(), 1.0);
     }
 

@@ -40,9 +40,8 @@ pub struct Cut {
 /// shows no single place (circular binary segmentation, Olshen and others, Biostatistics 5, 2004). What lies between the
 /// cuts is then looked at again. Ranks keep spikes and units out of it. Of a hundred series without a change two are cut.
 ///
-/// The values must be independent: slow wander looks like changes, and for the samples of one process
-/// [`levels`](crate::levels), which looks for correlation, is the function to use. Orders are drawn from a fixed seed, so
-/// equal input gives equal output.
+/// The values must be independent, which the samples of one process are not: slow wander looks like changes. Orders are
+/// drawn from a fixed seed, so equal input gives equal output.
 ///
 /// # Errors
 /// Refuses an empty series and values that are not finite.

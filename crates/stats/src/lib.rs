@@ -62,7 +62,7 @@
 //!   about 11 % miss at 200 samples.
 //! - Stopping when the interval is narrow costs coverage; the table is at [`StopRule`].
 //! - Trials that drift together (a machine that heats up over the whole run) are not independent. Nothing
-//!   here can see that in three of them; [`levels`] over the trial medians can, in ten or more.
+//!   here can see that in three of them; [`cuts`] of the trial medians can, in ten or more.
 //! - Student's t supposes trial medians that are not wildly skewed. A bimodal machine shows as a wide
 //!   interval and in [`modes`].
 //!
@@ -85,15 +85,13 @@
 //!
 //! # Looking into a series
 //!
-//! [`steady_from`] finds the end of the warm-up, [`outliers`] flags samples and drops none, [`levels`] cuts
-//! at changes of level, [`cuts`] does so in a history of a few independent values, [`modes`] tells one cluster from two, and [`knee`] finds the bend of a curve. [`shape`] says
-//! whether a rate levels off, falls or still grows with load, [`scalability`] which law it follows, and [`paired_ratio`]
-//! what one thing is against another that was measured in turn with it. Each
-//! states its source, its rule and how often it errs. Random orders, where a test needs them, come from a fixed seed:
-//! equal input gives equal output. [`discoveries`] says which of many comparisons stand.
+//! [`cuts`] finds the changes of level in a history of a few independent values, [`modes`] tells one cluster from two, and
+//! [`knee`] finds the bend of a curve. [`shape`] says whether a rate levels off, falls or still grows with load,
+//! [`scalability`] which law it follows, and [`paired_ratio`] what one thing is against another that was measured in turn
+//! with it. Each states its source, its rule and how often it errs. Random orders, where a test needs them, come from a
+//! fixed seed: equal input gives equal output. [`discoveries`] says which of many comparisons stand.
 
 mod autocorrelation;
-mod change;
 mod compare;
 mod dip;
 mod discovery;
@@ -105,19 +103,16 @@ mod interval;
 mod knee;
 mod modes;
 mod moments;
-mod outlier;
 mod paired;
 mod quantile;
 mod random;
 mod ranks;
 mod scalability;
-mod steady;
 mod stop;
 mod summary;
 mod zeros;
 
-pub use autocorrelation::{autocorrelation, correlation_time};
-pub use change::{Level, SHORTEST_LEVEL, levels};
+pub use autocorrelation::correlation_time;
 pub use compare::{Better, CompareRule, Comparison, Verdict, compare};
 pub use discovery::discoveries;
 pub use division::{CUT_LEVEL, Cut, FEWEST_TO_CUT, SHORTEST_STRETCH, cuts};
@@ -128,12 +123,10 @@ pub use interval::{FEWEST_SAMPLES_ALONE, FEWEST_VALUES, Interval, median_interva
 pub use knee::{Bend, Knee, LEAST_BEND, knee};
 pub use modes::{LEAST_SHARE, Mode, Modes, modes};
 pub use moments::student_quantile;
-pub use outlier::{OUTLIER_SCORE, Outlier, outliers};
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::{Sorted, median};
 pub use random::{Random, mix};
 pub use scalability::{FALLEN, GROWING, LoadPoint, SATURATED, Scalability, Shape, scalability, shape};
-pub use steady::{Steady, steady_from};
 pub use stop::{Stop, StopRule};
 pub use summary::Summary;
 pub use zeros::{ZeroSplit, zero_split};

@@ -1,7 +1,5 @@
-//! Version of the C library, page size, and cache sizes by sysconf(3).
-#![expect(unsafe_code, reason = "sysconf and gnu_get_libc_version")]
-
-use std::ffi::CStr;
+//! Page size, and cache sizes by sysconf(3).
+#![expect(unsafe_code, reason = "sysconf")]
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheQuery {
@@ -32,12 +30,6 @@ pub fn ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second()
 }
 
-pub fn glibc_version() -> String {
-    // SAFETY: the function returns a static, NUL-terminated string.
-    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
-    version.to_string_lossy().into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,7 +38,6 @@ mod tests {
     fn asks_the_library() {
         assert!(page_bytes().is_power_of_two() && page_bytes() >= 4096);
         assert!(ticks_per_second() > 0);
-        assert!(glibc_version().starts_with("2."), "{}", glibc_version());
     }
 
     #[test]

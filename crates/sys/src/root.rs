@@ -65,6 +65,11 @@ impl ReadError {
     }
 }
 
+/// A field of a line of `/proc/self/mountinfo`, in which blanks and backslashes are octal escapes.
+pub fn unescape(field: &str) -> String {
+    field.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+}
+
 impl Default for SysRoot {
     fn default() -> Self {
         Self::live()

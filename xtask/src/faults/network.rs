@@ -164,7 +164,7 @@ fn ways() -> Vec<Planted> {
              ip daddr 10.77.0.0/24 ip daddr != 10.77.0.254 drop; }; }'",
             "nft delete table inet planted",
         ),
-        of_n3("wrong-route", Plain, route, &["route to it is wrong", "route to host"]).by_line(
+        of_n3("wrong-route", Plain, route, &["route to it or from it is wrong", "route to host"]).by_line(
             &format!("{others} add 10.77.0.$node/32 via 10.77.0.250; done"),
             &format!("{others} del 10.77.0.$node/32; done"),
         ),

@@ -58,7 +58,7 @@ fn throttled() -> impl Iterator<Item = Planted> {
                 "echo \"$(mountpoint -d /scratch) {megabytes}000000\" > $G/blkio.throttle.write_bps_device"
             )
         };
-        let cause = &["a control group limits the device"];
+        let cause = &["a control group limits"];
         let fault = Planted::new("throttled-disk", strength, &what, DIRECT_WRITES, cause);
         let level = Some(group("blkio", "level", &limit(LEVEL)));
         Planted { level, ..fault.in_group("blkio", &limit(megabytes)) }

@@ -16,7 +16,7 @@ no number.
 
 ## Who
 
-Pairs of nodes are measured in both directions by `--pattern matchings` (`all-pairs` and `ring` for benchmarks that say so). A
+Pairs of nodes are measured in both directions by `--pattern matchings` and `all-pairs`, if the data of the benchmark goes one way. A
 node is named for what it sends, for what it receives, or for both, if its rates are farther from those of all nodes than their
 scatter and their intervals explain, or if it has no result with two partners or more that have results with others.
 [architecture.md](architecture.md) has the numbers.
@@ -24,7 +24,7 @@ scatter and their intervals explain, or if it has no result with two partners or
 ## Why
 
 The first rule that holds for the families of benchmarks in question is the cause. A rule holds if one of its signs is seen on the side on which the node is slow, and
-nothing that refutes it. Signs of a slow node do not explain cases without a number: only their reasons do. Where the cause stays
+nothing that refutes it. A case without a number is explained by the reason in its record alone, not by signs of a slow node. Where the cause stays
 open, the finding ends with the causes whose signs were all looked for and are not there. `uniformity` names a setting or a part
 that is not as on the other nodes; if a rule below knows it, the finding has its cause, says what it can slow, and names in
 `evidence` the cases whose flows it limits: their `limited-by-...` is then no warning of its own. If each pair of the node that the

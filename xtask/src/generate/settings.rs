@@ -91,8 +91,9 @@ systemd `--for` is refused, since Slurm ends every process of its step.
 
 `--persist` has the values set again at every boot: `apply` writes them to `95-seatrial-ID.conf` in `/etc/sysctl.d` (what is below
 `/proc/sys`), to `95-seatrial-ID.rules` in `/etc/udev/rules.d` (network interfaces and disks), and to `00-seatrial-NUMBER.conf` in
-`/etc/tmpfiles.d` (the rest of `/sys`), where the first name counts: NUMBER is ID with 9 minus each digit. Of two orders the newer
-counts. Its first line names the `restore` that removes such a file. Only what took at once is written there. A file with a later
+`/etc/tmpfiles.d` (the rest of `/sys`), where the first name counts: NUMBER is ID with 9 minus each digit. If two `apply`
+set the same value, the newer counts. The first line of each file names the `restore` that removes the file. Only values that
+the kernel accepted at once are written there. A file with a later
 name in `/etc/sysctl.d` overrides the value, as `99-sysctl.conf` does, which is `/etc/sysctl.conf` on Debian and RHEL.
 Where the folder does not exist, as in most containers, nothing would read the file: that is printed, and the exit code is 1.
 Interrupts, whose numbers change from boot to boot, and values of GPUs cannot be kept that way either: their column *at boot* is empty.

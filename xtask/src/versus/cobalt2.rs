@@ -50,7 +50,7 @@ fn rows() -> Vec<Row> {
         let ours = move || {
             let pages = format!("pages={}", ours::pages());
             let params = [params[0], params[1], "time=25166ms", &pages];
-            ours::median_of_trial("mem.pipeline", params, "throughput")
+            ours::mean_of_trial("mem.pipeline", params, "throughput")
         };
         // Fetched and built when it has its first turn.
         let peer = move || match original.get() {

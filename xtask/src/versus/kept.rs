@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use jiff::civil::Date;
+use seatrial_stats::Interval;
 use serde::{Deserialize, Serialize};
 
 use super::{AREAS, Lead, Line, Outcome, Side, Standing};
@@ -20,7 +21,7 @@ pub const FOLDER: &str = "xtask/performance";
 pub struct Kept {
     /// The name of the figure, as `versus` prints it.
     pub work: String,
-    /// Whom it was compared with, with the version where that is known.
+    /// Whom it was compared with; by hand, with the version where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
     pub unit: String,
@@ -30,14 +31,20 @@ pub struct Kept {
     pub theirs: f64,
     /// Ours against the peer; above 1 is better.
     pub ratio: f64,
-    /// 95 % interval of the ratio.
+    /// Interval of the ratio, that of 1 - 0.05 / `looks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// The peer against itself.
+    /// The peer against itself, with the interval of 95 %.
     pub itself: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub itself_interval: Option<[f64; 2]>,
     pub rounds: usize,
+    /// How often the rounds were looked at, at most; once where nothing says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looks: Option<usize>,
+    /// Rounds that began while others used the machine; not known where nothing says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +61,7 @@ pub struct Kept {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hardware {
-    /// The model of the processor.
+    /// The model of the processor, with its numbers where it has any: a virtual machine's name may be that of many models.
     pub cpu: String,
     /// Hardware threads that the process may use.
     pub cores: usize,
@@ -62,15 +69,31 @@ pub struct Hardware {
     pub kernel: String,
 }
 
+/// Between the name of a processor and its numbers.
+const NUMBERS: &str = " (family ";
+
+/// The processor of a /proc/cpuinfo.
+fn processor(text: &str) -> String {
+    let field = |wanted: &str| {
+        let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim())
+    };
+    let name = field("model name").unwrap_or("unknown processor");
+    match (field("cpu family"), field("model"), field("stepping")) {
+        (Some(family), Some(model), Some(stepping)) => {
+            format!("{name}{NUMBERS}{family}, model {model}, stepping {stepping})")
+        }
+        _ => name.to_owned(),
+    }
+}
+
 impl Hardware {
     /// This machine.
     pub fn here() -> Self {
         let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let model = cpus.lines().find_map(|line| line.strip_prefix("model name"));
-        let model = model.unwrap_or(": unknown processor").trim_start_matches([' ', '\t', ':']);
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self {
-            cpu: model.to_owned(),
+            cpu: processor(&cpus),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             // What follows names a build of somebody's.
             kernel: kernel.trim().split(['.', '-']).take(2).collect::<Vec<_>>().join("."),
@@ -89,7 +112,7 @@ impl Kept {
     fn of(line: &Line, date: Date, machine: &Hardware) -> Option<Self> {
         let Outcome::Compared(paired, _) = &line.outcome else { return None };
         let work = line.figure.name.clone();
-        let bounds = |side: &Side| side.ci95.map(|ci95| [places(ci95.low), places(ci95.high)]);
+        let bounds = |side: &Side| side.interval.map(|Interval { low, high }| [places(low), places(high)]);
         Some(Self {
             peer: work.split_once(" vs ").map(|(_, peer)| peer.to_owned()),
             work,
@@ -101,6 +124,8 @@ impl Kept {
             itself: places(paired.itself.ratio),
             itself_interval: bounds(&paired.itself),
             rounds: paired.against.rounds,
+            looks: Some(paired.looks),
+            disturbed: Some(line.disturbed),
             goal: line.figure.goal,
             standing: paired.standing,
             lead: paired.lead,
@@ -110,9 +135,9 @@ impl Kept {
         })
     }
 
-    /// One row of each work and kind of machine; another kernel is no other kind.
-    fn key(&self) -> (String, String, usize) {
-        (self.work.clone(), self.machine.cpu.clone(), self.machine.cores)
+    /// One row of each work and kind of machine, which has this processor; another kernel is no other kind.
+    fn key(&self, cpu: &str) -> (String, String, usize) {
+        (self.work.clone(), cpu.to_owned(), self.machine.cores)
     }
 }
 
@@ -137,17 +162,22 @@ pub fn read(folder: &Path, area: &str) -> Result<Vec<Kept>> {
     text.lines().enumerate().map(row).collect()
 }
 
-/// Writes what was measured into the file of its area: in place of the rows of the same work and kind of machine, beside all
-/// others, in order of work and machine. A reason stays while the row is behind.
+/// Writes what was measured into the file of its area: in place of the rows of the same work and kind of machine, or of those
+/// whose processor has no numbers yet, beside all others, in order of work and machine. What is written by hand stays. Whoever
+/// reads meanwhile has the file of before, or all of the new one.
 ///
 /// # Errors
 /// When the file cannot be read or written.
 pub fn keep(folder: &Path, area: &str, lines: &[Line], date: Date, machine: &Hardware) -> Result<()> {
-    let mut rows: BTreeMap<_, Kept> = read(folder, area)?.into_iter().map(|row| (row.key(), row)).collect();
+    let known = read(folder, area)?.into_iter().map(|row| (row.key(&row.machine.cpu), row));
+    let mut rows: BTreeMap<_, Kept> = known.collect();
+    let without_numbers = machine.cpu.split(NUMBERS).next().unwrap_or_default();
     for mut row in lines.iter().filter_map(|line| Kept::of(line, date, machine)) {
-        let before = rows.remove(&row.key());
-        row.why = before.and_then(|before| before.why).filter(|_| row.lead == Lead::Behind);
-        rows.insert(row.key(), row);
+        let key = row.key(&machine.cpu);
+        if let Some(before) = rows.remove(&key).or_else(|| rows.remove(&row.key(without_numbers))) {
+            (row.peer, row.why) = (before.peer.or(row.peer), before.why);
+        }
+        rows.insert(key, row);
     }
     let mut text = String::new();
     for row in rows.values() {
@@ -155,7 +185,9 @@ pub fn keep(folder: &Path, area: &str, lines: &[Line], date: Date, machine: &Har
         text.push('\n');
     }
     let path = path(folder, area);
-    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    let new = path.with_extension("new");
+    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path));
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Areas of which a folder has results.
@@ -188,7 +220,7 @@ fn digits(value: f64) -> f64 {
 mod tests {
     use jiff::civil::date;
     use seatrial_model::Unit;
-    use seatrial_stats::{Better, Interval};
+    use seatrial_stats::Better;
 
     use super::super::{Figure, Paired};
     use super::*;
@@ -196,7 +228,7 @@ mod tests {
     fn line(name: &str, ratio: f64, lead: Lead) -> Line {
         let side = |ratio: f64| Side {
             ratio,
-            ci95: Some(Interval { low: ratio - 0.012_34, high: ratio + 0.01 }),
+            interval: Some(Interval { low: ratio - 0.012_34, high: ratio + 0.01 }),
             rounds: 12,
         };
         let figure =
@@ -206,10 +238,11 @@ mod tests {
             peer: 12_345.6,
             against: side(ratio),
             itself: side(1.0),
+            looks: 6,
             standing: Some(Standing::NotResolved),
             lead,
         };
-        Line { figure, outcome: Outcome::Compared(paired, "12".to_owned()) }
+        Line { figure, outcome: Outcome::Compared(paired, "12".to_owned()), disturbed: 2 }
     }
 
     fn machine(cpu: &str, kernel: &str) -> Hardware {
@@ -235,6 +268,7 @@ mod tests {
             (rows[1].ours, rows[1].theirs, rows[1].interval),
             (0.012_35, 12_350.0, Some([0.888, 0.91]))
         );
+        assert_eq!((rows[1].looks, rows[1].disturbed), (Some(6), Some(2)));
 
         // Another kernel is the same kind of machine; what is not measured again stays as it is, byte for byte.
         let before = text();
@@ -247,21 +281,45 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_stays_while_the_row_is_behind_and_what_was_not_taken_replaces_nothing() {
+    fn what_is_written_by_hand_stays_and_what_was_not_taken_replaces_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (day, here) = (date(2026, 11, 1), machine("A", "6.1"));
         let keep = |line: Line| {
             keep(folder.path(), "memory", &[line], day, &here).unwrap();
             read(folder.path(), "memory").unwrap().remove(0)
         };
-        let mut row = keep(line("write", 0.9, Lead::Behind));
-        row.why = Some("flushes".to_owned());
+        let mut row = keep(line("write vs x", 0.9, Lead::Behind));
+        assert_eq!((row.peer.as_deref(), row.why.as_deref()), (Some("x"), None));
+        (row.peer, row.why) = (Some("x 1.0".to_owned()), Some("flushes".to_owned()));
         let file = path(folder.path(), "memory");
         std::fs::write(&file, serde_json::to_string(&row).unwrap()).unwrap();
-        assert_eq!(keep(line("write", 0.8, Lead::Behind)).why.as_deref(), Some("flushes"));
+        let by_hand = |row: Kept| (row.ratio, row.peer.unwrap(), row.why.unwrap());
+        let wanted = |ratio: f64| (ratio, "x 1.0".to_owned(), "flushes".to_owned());
+        assert_eq!(by_hand(keep(line("write vs x", 0.8, Lead::Behind))), wanted(0.8));
         let outcome = Outcome::NotTaken("crashed".to_owned(), "0".to_owned());
-        assert_eq!(keep(Line { outcome, ..line("write", 0.5, Lead::Behind) }).ratio, 0.8);
-        assert_eq!(keep(line("write", 1.2, Lead::Ahead)).why, None);
+        assert_eq!(by_hand(keep(Line { outcome, ..line("write vs x", 0.5, Lead::Behind) })), wanted(0.8));
+        assert_eq!(by_hand(keep(line("write vs x", 1.2, Lead::Ahead))), wanted(1.2));
+        let files: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().path()).collect();
+        assert_eq!(files, [file]);
+    }
+
+    #[test]
+    fn a_processor_has_its_numbers_and_its_row_replaces_the_one_without_them() {
+        let text = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: A\nstepping\t: 2\n";
+        let numbered = processor(text);
+        assert_eq!(numbered, "A (family 25, model 1, stepping 2)");
+        assert_eq!(processor("processor : 0\nmodel name : B\n"), "B");
+        assert_eq!(processor(""), "unknown processor");
+        let folder = tempfile::tempdir().unwrap();
+        for cpu in ["A", "B", &numbered] {
+            let here = machine(cpu, "6.1");
+            keep(folder.path(), "memory", &[line("write", 1.0, Lead::Level)], date(2026, 11, 1), &here)
+                .unwrap();
+        }
+        let names: Vec<String> =
+            read(folder.path(), "memory").unwrap().into_iter().map(|row| row.machine.cpu).collect();
+        assert_eq!(names, [numbered.as_str(), "B"]);
     }
 
     #[test]

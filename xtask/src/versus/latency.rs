@@ -44,7 +44,7 @@ fn rows() -> Vec<Row> {
         let params = [format!("size={size}"), format!("pages={pages}"), "time=1 s".to_owned()];
         Row::one(
             figure,
-            move || ours::median_of_trial("mem.latency", &params, "latency"),
+            move || ours::mean_of_trial("mem.latency", &params, "latency"),
             move || multichase(theirs, pages),
         )
     };

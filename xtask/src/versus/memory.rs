@@ -3,8 +3,8 @@
 //! Both sides move the same bytes with the same threads in the widest instruction set of the CPU. likwid-bench counts as
 //! we do: bytes that the loop names, no write-allocate. Its STREAM triad is `stream_mem` (its `triad` has four arrays,
 //! which is other work), so our `triad` is held against that. stream.c is what a compiler makes of its loops: regular stores, and
-//! the pages that static arrays get; ours has the same in those rows. It prints the best of ten times and their mean, of which the
-//! mean is compared.
+//! the pages that static arrays get; ours has the same in those rows. It prints the best of ten times and their mean. All rows
+//! compare means.
 
 use std::process::Command;
 
@@ -93,11 +93,7 @@ fn beside_stream(threads: usize) -> Row {
         format!("array={ARRAY_MIB} MiB"),
         "time=600 ms".to_owned(),
     ];
-    let ours = move || {
-        ours::trial(ours::here(), "mem.bandwidth", &params, |record, _| {
-            ours::value(record, "bandwidth", "mean")
-        })
-    };
+    let ours = move || ours::mean_of_trial("mem.bandwidth", &params, "bandwidth");
     let figure = Figure {
         name: format!("triad, regular stores vs stream.c, {threads} threads, {ARRAY_MIB} MiB an array"),
         unit: Unit::GigabytesPerSecond,
@@ -139,7 +135,7 @@ fn row(name: &str, kernel: Kernel, threads: usize, goal: f64, peer: Work) -> Row
         format!("array={ARRAY_MIB} MiB"),
         "time=600 ms".to_owned(),
     ];
-    Row::one(figure, move || ours::median_of_trial("mem.bandwidth", &params, "bandwidth"), peer)
+    Row::one(figure, move || ours::mean_of_trial("mem.bandwidth", &params, "bandwidth"), peer)
 }
 
 /// One run of a kernel of likwid-bench, about a second long.

@@ -4,6 +4,7 @@ mod area;
 pub mod bare;
 mod cluster;
 mod cobalt2;
+mod cores;
 pub mod kept;
 mod latency;
 mod memory;

@@ -53,23 +53,41 @@ pub fn pages() -> &'static str {
     if mode.contains("[always]") { "transparent" } else { "base" }
 }
 
-/// One trial of `benchmark` on this machine; the median of `metric`.
+/// One trial of `benchmark` on this machine; the mean of `metric`, as most peers tell means.
 ///
 /// # Errors
 /// When the binary does not start, ends without a document, or did not measure.
-pub fn median_of_trial<I>(benchmark: &str, params: I, metric: &str) -> Result<f64>
+pub fn mean_of_trial<I>(benchmark: &str, params: I, metric: &str) -> Result<f64>
 where
     I: IntoIterator<Item: AsRef<OsStr>>,
 {
-    trial(here(), benchmark, params, |record, _| median(record, metric))
+    trial(here(), benchmark, params, |record, _| value(record, metric, "mean"))
 }
 
 /// One trial of `benchmark` by `command`, which is `seatrial run` however it is started; what `look` makes of its first case
-/// and of the folder that runs are kept in.
+/// and of the folder that runs are kept in. Without probes no trial is repeated because others used the machine: no peer
+/// repeats one.
 ///
 /// # Errors
-/// As [`median_of_trial`], and those of `look`.
+/// As [`mean_of_trial`], and those of `look`.
 pub fn trial<T, I>(
+    mut command: Command,
+    benchmark: &str,
+    params: I,
+    look: impl FnOnce(&Value, &Path) -> Result<T>,
+) -> Result<T>
+where
+    I: IntoIterator<Item: AsRef<OsStr>>,
+{
+    command.arg("--no-probes");
+    trial_with_probes(command, benchmark, params, look)
+}
+
+/// The same with what `command` says about probes.
+///
+/// # Errors
+/// As [`trial`].
+pub fn trial_with_probes<T, I>(
     mut command: Command,
     benchmark: &str,
     params: I,

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Rounds;
 
-/// The advantage of one side over the peer, paired by round; above 1 is better, whatever the direction.
+/// The advantage of one side over the other, paired by round; above 1 is better, whatever the direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// Median over the rounds of the ratio within a round.
     pub ratio: f64,
-    /// 95 % interval of the ratio, from Student's t on the logarithms of the rounds' ratios. None of fewer than six rounds.
-    pub ci95: Option<Interval>,
+    /// Interval of the ratio, from Student's t on the logarithms of the rounds' ratios: that of 95 %, or of one look of several
+    /// ([`Paired::of`]). None of fewer than six rounds.
+    pub interval: Option<Interval>,
     /// Rounds of which the interval is.
     pub rounds: usize,
 }
@@ -25,10 +26,12 @@ pub struct Paired {
     pub ours: f64,
     /// The peer's median, in the row's unit; both of its turns.
     pub peer: f64,
-    /// We against the peer.
+    /// We against both turns of the peer, with the interval that decides.
     pub against: Side,
-    /// The peer against itself: what no difference looks like here.
+    /// The peer against itself, with the interval of 95 %: what no difference looks like here.
     pub itself: Side,
+    /// How often the rounds are looked at, at most.
+    pub looks: usize,
     /// How the goal stands, where there is one.
     pub standing: Option<Standing>,
     /// Who is ahead, whatever the goal is.
@@ -37,6 +40,9 @@ pub struct Paired {
 
 /// Ratios that differ from 1 by this share at most, 1 %, are level.
 const LEVEL: f64 = 0.01;
+
+/// A goal of 1 is not met where our interval goes lower than this, however far apart the peer's own turns are.
+const LOWEST: f64 = 0.95;
 
 /// Who is ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +73,7 @@ impl fmt::Display for Lead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// The median reaches the goal, and the interval goes no lower than the peer's own does.
+    /// The median reaches the goal, and the interval goes no lower than the peer's own does, and 5 % below the goal at most.
     Met,
     /// The whole interval lies below the goal.
     Missed,
@@ -86,24 +92,37 @@ impl fmt::Display for Standing {
 }
 
 impl Paired {
-    /// Compares `rounds` with `goal`. Where one looks several times and stops when it is decided, each of the `looks` has to
-    /// be surer: the intervals that decide are those of 1 - 0.05 / `looks` (Bonferroni), so that all looks together go
-    /// wrong in 5 of 100 rows at most.
+    /// Compares `rounds` with `goal`: ours of each round with the geometric mean of the peer's two. Where one looks several times
+    /// and stops when it is decided, each of the `looks` has to be surer: the intervals that decide are those of 1 - 0.05 /
+    /// `looks` (Bonferroni), so that all looks together go wrong in 5 of 100 rows at most.
     ///
     /// # Errors
     /// Without any round.
     pub fn of(rounds: &Rounds, better: Better, goal: Option<f64>, looks: usize) -> Result<Self> {
         ensure!(!rounds.ours.is_empty(), "no round counts");
-        let against = Side::of(&rounds.ours, &rounds.peer, better)?;
+        let turns = rounds.peer.iter().zip(&rounds.again);
+        let peer: Vec<f64> = turns.map(|(one, other)| (one * other).sqrt()).collect();
+        let against = Side::of(&rounds.ours, &peer, better)?.surer(looks);
         let itself = Side::of(&rounds.again, &rounds.peer, better)?;
         Ok(Self {
             ours: median(&rounds.ours)?,
             peer: median(&[rounds.peer.as_slice(), &rounds.again].concat())?,
             against,
             itself,
-            standing: goal.map(|goal| standing(&against.surer(looks), &itself, goal)),
-            lead: against.surer(looks).lead(),
+            looks,
+            standing: goal.map(|goal| standing(&against, &itself, goal)),
+            lead: against.lead(),
         })
+    }
+
+    /// Whether more rounds would tell nothing new. What is level may lie so close to its goal that no number of rounds tells on
+    /// which side.
+    pub fn is_decided(&self) -> bool {
+        match self.lead {
+            Lead::Level => true,
+            Lead::Open(_) => false,
+            Lead::Ahead | Lead::Behind => self.standing != Some(Standing::NotResolved),
+        }
     }
 }
 
@@ -114,9 +133,9 @@ impl Side {
         let logs: Vec<f64> = side.iter().zip(peer).map(|(side, peer)| sign * (side / peer).ln()).collect();
         // Each round ran fresh processes and so is a trial of one value.
         let trials: Vec<Vec<f64>> = logs.iter().map(|log| vec![*log]).collect();
-        let ci95 = median_interval(&trials)?;
-        let ci95 = ci95.map(|logs| Interval { low: logs.low.exp(), high: logs.high.exp() });
-        Ok(Self { ratio: median(&logs)?.exp(), ci95, rounds: logs.len() })
+        let interval = median_interval(&trials)?;
+        let interval = interval.map(|logs| Interval { low: logs.low.exp(), high: logs.high.exp() });
+        Ok(Self { ratio: median(&logs)?.exp(), interval, rounds: logs.len() })
     }
 
     /// The same with the interval that one of so many looks decides by.
@@ -124,15 +143,15 @@ impl Side {
         let freedom = self.rounds.max(2) as f64 - 1.0;
         let wider =
             student_quantile(1.0 - 0.025 / looks.max(1) as f64, freedom) / student_quantile(0.975, freedom);
-        let ci95 = self.ci95.map(|interval| {
+        let interval = self.interval.map(|interval| {
             let (middle, half) = middle(interval);
             Interval { low: (middle - wider * half).exp(), high: (middle + wider * half).exp() }
         });
-        Self { ci95, ..self }
+        Self { interval, ..self }
     }
 
     fn lead(&self) -> Lead {
-        let Some(interval) = self.ci95 else { return Lead::Open(FEWEST_VALUES) };
+        let Some(interval) = self.interval else { return Lead::Open(FEWEST_VALUES) };
         let (middle, half) = middle(interval);
         let level = LEVEL.ln_1p();
         if middle.abs() + half <= level {
@@ -155,13 +174,13 @@ fn middle(interval: Interval) -> (f64, f64) {
     (f64::midpoint(low, high), (high - low) / 2.0)
 }
 
-/// A goal of 1 allows the interval to go as low as noise alone makes it go; other goals scale that. Without intervals nothing
-/// is decided.
+/// A goal of 1 allows the interval to go as low as noise alone makes it go, within bounds; other goals scale that. Without
+/// intervals nothing is decided.
 fn standing(against: &Side, itself: &Side, goal: f64) -> Standing {
-    let Some((ours, noise)) = against.ci95.zip(itself.ci95) else { return Standing::NotResolved };
+    let Some((ours, noise)) = against.interval.zip(itself.interval) else { return Standing::NotResolved };
     if ours.high < goal {
         Standing::Missed
-    } else if against.ratio >= goal && ours.low >= goal * noise.low {
+    } else if against.ratio >= goal && ours.low >= goal * noise.low.max(LOWEST) {
         Standing::Met
     } else {
         Standing::NotResolved
@@ -197,16 +216,17 @@ mod tests {
     fn pairing_sees_two_percent_through_a_drift_of_thirty() {
         let paired = Paired::of(&rounds(1.02), Better::Higher, Some(1.0), 1).unwrap();
         assert!((paired.against.ratio - 1.02).abs() < 0.002, "{paired:?}");
-        assert!(paired.against.ci95.unwrap().low > 1.015, "{paired:?}");
-        assert!(paired.itself.ci95.unwrap().contains(1.0), "{paired:?}");
+        assert!(paired.against.interval.unwrap().low > 1.015, "{paired:?}");
+        assert!(paired.itself.interval.unwrap().contains(1.0), "{paired:?}");
         assert_eq!(paired.standing, Some(Standing::Met));
     }
 
     #[test]
-    fn the_peer_in_our_place_is_no_better_and_no_worse() {
+    fn the_other_side_is_the_geometric_mean_of_both_turns_of_the_peer() {
+        // Its second turn in our place: half of the way from the first.
         let same = Rounds { ours: rounds(1.0).again, ..rounds(1.0) };
         let paired = Paired::of(&same, Better::Higher, Some(1.0), 1).unwrap();
-        assert_eq!(paired.against, paired.itself);
+        assert!((paired.against.ratio.powi(2) - paired.itself.ratio).abs() < 1e-9, "{paired:?}");
         assert_ne!(paired.standing, Some(Standing::Missed));
     }
 
@@ -223,6 +243,14 @@ mod tests {
         let paired = Paired::of(&wide, Better::Higher, Some(1.0), 1).unwrap();
         assert!(paired.against.ratio >= 1.0, "{paired:?}");
         assert_eq!(paired.standing, Some(Standing::NotResolved));
+    }
+
+    #[test]
+    fn a_peer_that_differs_from_itself_excuses_only_so_much() {
+        let side = |low, high| Side { ratio: 1.0, interval: Some(Interval { low, high }), rounds: 12 };
+        let noisy = side(0.8, 1.25);
+        assert_eq!(standing(&side(0.94, 1.1), &noisy, 1.0), Standing::NotResolved);
+        assert_eq!(standing(&side(0.96, 1.1), &noisy, 1.0), Standing::Met);
     }
 
     #[test]
@@ -252,7 +280,7 @@ mod tests {
             panic!("{wide:?}")
         };
         let level = Side::of(&wide.ours, &wide.peer, Better::Higher).unwrap();
-        let half = middle(level.ci95.unwrap()).1;
+        let half = middle(level.interval.unwrap()).1;
         assert!(needed > 100 && (needed as f64) < 10.0 * (half / 0.004).powi(2), "{needed}");
     }
 
@@ -262,9 +290,25 @@ mod tests {
         let at = |looks| Paired::of(&rounds, Better::Higher, Some(1.0), looks).unwrap().standing.unwrap();
         assert_eq!((at(1), at(200)), (Standing::Met, Standing::NotResolved));
         let side = Side::of(&rounds.ours, &rounds.peer, Better::Higher).unwrap();
-        let [one, six] = [1, 6].map(|looks| middle(side.surer(looks).ci95.unwrap()).1);
+        let [one, six] = [1, 6].map(|looks| middle(side.surer(looks).interval.unwrap()).1);
         // Student's t of 9 degrees of freedom: 2.262 at 97.5 %, 3.364 at 99.583 %.
         assert!((six / one - 3.364 / 2.262).abs() < 0.01, "{six} {one}");
+        // It is the one that is shown; the peer's own stays as it is.
+        let shown = [1, 6].map(|looks| Paired::of(&rounds, Better::Higher, None, looks).unwrap());
+        let [one, six] = shown.map(|paired| middle(paired.against.interval.unwrap()).1);
+        assert!((six / one - 3.364 / 2.262).abs() < 0.01, "{six} {one}");
+        assert_eq!((shown[1].looks, shown[1].itself), (6, shown[0].itself));
+    }
+
+    #[test]
+    fn what_is_level_is_decided_though_its_goal_is_not() {
+        let paired = |rounds: &Rounds| Paired::of(rounds, Better::Higher, Some(1.0), 1).unwrap();
+        let level = paired(&rounds(0.9995));
+        assert_eq!((level.lead, level.standing), (Lead::Level, Some(Standing::NotResolved)));
+        assert!(level.is_decided() && paired(&rounds(0.8)).is_decided());
+        let mut wide = rounds(1.001);
+        wide.ours[0] *= 0.8;
+        assert!(!paired(&wide).is_decided());
     }
 
     #[test]
@@ -275,7 +319,7 @@ mod tests {
         }
         let paired = Paired::of(&few, Better::Higher, Some(1.0), 1).unwrap();
         assert!((paired.against.ratio - 0.5).abs() < 0.01, "{paired:?}");
-        assert_eq!((paired.against.ci95, paired.itself.ci95), (None, None));
+        assert_eq!((paired.against.interval, paired.itself.interval), (None, None));
         assert_eq!(paired.standing, Some(Standing::NotResolved));
         assert!(Paired::of(&Rounds::default(), Better::Higher, None, 1).is_err());
     }

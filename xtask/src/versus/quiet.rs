@@ -71,6 +71,11 @@ impl Patience {
         }
     }
 
+    /// Rounds that began on a busy machine.
+    pub fn disturbed(&self) -> usize {
+        self.busy.0
+    }
+
     /// What is to be said of the rounds.
     pub fn told(&self) -> Option<String> {
         let (rounds, share) = self.busy;
@@ -139,7 +144,7 @@ mod tests {
     fn a_round_begins_when_the_machine_is_quiet() {
         let mut patience = patience(&[0.5, 0.2, 0.01]);
         patience.wait();
-        assert_eq!(patience.told(), None);
+        assert_eq!((patience.told(), patience.disturbed()), (None, 0));
     }
 
     #[test]
@@ -148,6 +153,7 @@ mod tests {
         (0..3).for_each(|_| patience.wait());
         let told = patience.told().expect("told");
         assert!(told.contains("took up to") && told.ends_with(" % of the machine: 3"), "{told}");
+        assert_eq!(patience.disturbed(), 3);
     }
 
     #[test]

@@ -110,9 +110,9 @@ pub trait Companion {
 
 impl Taken {
     /// Takes `asked` rounds at most. One in which a turn fails, or returns what is no positive number (no ratio could be made of
-    /// it), is told to the companion, does not count with any of its turns, and is taken again at the end in the same order of
-    /// sides, as long as there are rounds to spare. It ends early where the companion calls it decided, where a side fails
-    /// always, and where fewer than half of what was asked for can still come together.
+    /// it), is told to the companion, does not count with any of its turns, and is taken again at once in the same order of
+    /// sides, as long as there are rounds to spare: so places are even whenever somebody looks. It ends early where the companion
+    /// calls it decided, where a side fails always, and where fewer than half of what was asked for can still come together.
     pub fn measure(
         asked: usize,
         ours: &mut dyn FnMut() -> Result<Vec<f64>>,
@@ -164,7 +164,7 @@ impl Taken {
             taken.dropped.push(failed);
             if spare > 0 {
                 spare -= 1;
-                left.push_back(round);
+                left.push_front(round);
             }
             if taken.always.is_some() || 2 * (taken.complete.len() + left.len()) < asked {
                 break;
@@ -296,23 +296,23 @@ mod tests {
     }
 
     #[test]
-    fn a_round_with_a_turn_that_failed_does_not_count_and_is_taken_again_at_the_end_in_its_order() {
+    fn a_round_with_a_turn_that_failed_does_not_count_and_is_taken_again_at_once_in_its_order() {
         // The second round is again, peer, ours: its second turn fails, its third is not taken.
         let (taken, log) = scripted(6, &[(5, "0")]);
-        assert_eq!(log, ["opp", "pp", "pop", "pop", "opp", "ppo", "ppo"].concat());
+        assert_eq!(log, ["opp", "pp", "ppo", "pop", "pop", "opp", "ppo"].concat());
         assert_eq!(taken.dropped, [Dropped { number: 2, who: Who::Peer, why: "it returned 0".to_owned() }]);
         assert_eq!(taken.dropped[0].to_string(), "round 2: the peer: it returned 0");
         assert_eq!((taken.count(), taken.not_taken()), (6, None));
         let rounds = taken.of(0);
-        assert_eq!(rounds.ours, [1.0, 7.0, 10.0, 12.0, 17.0, 20.0]);
-        assert_eq!(rounds.again, [3.0, 8.0, 9.0, 13.0, 16.0, 18.0]);
+        assert_eq!(rounds.ours, [1.0, 8.0, 10.0, 13.0, 15.0, 20.0]);
+        assert_eq!(rounds.again, [3.0, 6.0, 11.0, 12.0, 16.0, 19.0]);
     }
 
     #[test]
     fn of_twelve_rounds_four_are_taken_again_and_of_three_two() {
         for (asked, spare) in [(3, 2), (6, 2), (12, 4), (13, 5)] {
-            // Each of the first rounds but one fails in its first turn, one more of them than may be taken again; the first
-            // one delivers, so that no side fails always.
+            // The second round fails in its first turn as often as it may be taken again, and once more; the first one
+            // delivers, so that no side fails always.
             let fails: Vec<(usize, &str)> = (0..=spare).map(|drop| (4 + drop, "crashed")).collect();
             let (taken, _) = scripted(asked, &fails);
             let numbers: Vec<usize> = taken.dropped.iter().map(|dropped| dropped.number).collect();
@@ -334,8 +334,8 @@ mod tests {
             Taken::measure(12, &mut ours, &mut peer, &mut Told { enough: usize::MAX, ..Told::default() });
         assert_eq!(taken.count(), 0);
         assert_eq!(taken.not_taken().unwrap(), "the peer failed each of 3 times: no connection");
-        // Of the first three rounds only the first begins with ours.
-        assert_eq!(calls, 1);
+        // The first round, which begins with ours, is taken three times.
+        assert_eq!(calls, 3);
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
         // The first round counts. Behind it every turn fails, by either side.
         let fails: Vec<(usize, &str)> = (4..100).map(|at| (at, "crashed")).collect();
         let (taken, log) = scripted(12, &fails);
-        // 15 rounds are left, of which 4 are taken again: when the eleventh of them failed, 4 are left, and one counted.
+        // 15 are left, 4 of them to take again: when the eleventh of them failed, 4 are left, and one counted.
         assert_eq!((taken.count(), taken.dropped.len()), (1, 11));
         assert_eq!(log.len(), 3 + 11);
         let why = taken.not_taken().unwrap();
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn half_of_the_rounds_are_enough_to_be_shown() {
-        // Twelve rounds, of which ten fail in their first turn: the six that are left of sixteen count.
+        // Twelve rounds and four that are taken again, of which ten fail in their first turn: the six that are left count.
         let fails: Vec<(usize, &str)> = (4..14).map(|at| (at, "crashed")).collect();
         let (taken, _) = scripted(12, &fails);
         assert_eq!((taken.count(), taken.dropped.len()), (6, 10));

@@ -12,7 +12,7 @@ use super::peer::{self, Peer};
 use super::quiet::{Patience, Quiet};
 use super::rounds::ORDERS;
 use super::table::{Line, Outcome, note, rounds, table};
-use super::{AREAS, Area, Companion, Dropped, Figure, Lead, Paired, Row, Standing, Taken, Who};
+use super::{AREAS, Area, Companion, Dropped, Figure, Paired, Row, Standing, Taken, Who};
 use crate::{packages, workspace};
 
 /// Compare Seatrial with its peers: in turn, same work, same cores.
@@ -29,13 +29,13 @@ pub struct Args {
     source: Vec<(String, PathBuf)>,
     /// Rounds a row at most; a round is one turn of ours and two of the peer's. After each six rounds, in which each side has
     /// each place equally often, a row ends if they decide who is ahead and whether the goal is met. A round in which a turn
-    /// fails is taken again at the end, a third of these at most.
+    /// fails is taken again at once, a third of these at most.
     #[arg(long, default_value_t = 36)]
     rounds: usize,
     /// Only rows whose name contains this; may be given several times.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
-    /// Compare with this earlier binary of Seatrial in place of the peers.
+    /// Compare with this earlier binary of Seatrial, which has to know --no-probes, in place of the peers.
     #[arg(long, value_name = "BINARY")]
     own: Option<PathBuf>,
     /// Write each row into the kept results of the area, of which `cargo xtask generate` makes the pages of performance. It
@@ -100,8 +100,12 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if !lines.is_empty() {
         let about = if args.own.is_some() { "This build and an earlier one of Seatrial" } else { area.about };
-        let most = args.rounds;
-        println!("{about}\nUp to {most} rounds a row; {machine}.\n\n{}", table(&lines));
+        let (most, looks) = (args.rounds, looks(args.rounds));
+        println!(
+            "{about}\nUp to {most} rounds a row, looked at up to {looks} times: intervals of ratios are those of \
+             1 - 0.05 / {looks}; {machine}.\n\n{}",
+            table(&lines)
+        );
     }
     if !notes.is_empty() {
         println!("\n{}", notes.join("\n"));
@@ -119,11 +123,15 @@ pub fn run(args: &Args) -> Result<()> {
     verdict
 }
 
+/// How often so many rounds are looked at, at most.
+const fn looks(rounds: usize) -> usize {
+    rounds.div_ceil(ORDERS.len())
+}
+
 /// Waits for a quiet machine before each round, says what is dropped, and ends the row when it is decided.
 struct Course<'a> {
     name: &'a str,
     figures: &'a [Figure],
-    /// How often the rounds are looked at.
     looks: usize,
     patience: Patience,
 }
@@ -145,11 +153,8 @@ impl Companion for Course<'_> {
     }
 
     fn is_decided(&mut self, taken: &Taken) -> bool {
-        (0..self.figures.len()).all(|number| {
-            self.compared(taken, number).is_ok_and(|paired| {
-                paired.standing != Some(Standing::NotResolved) && !matches!(paired.lead, Lead::Open(_))
-            })
-        })
+        (0..self.figures.len())
+            .all(|number| self.compared(taken, number).is_ok_and(|paired| paired.is_decided()))
     }
 }
 
@@ -158,12 +163,12 @@ impl Companion for Course<'_> {
 fn measured(mut row: Row, most: usize, quiet: Quiet) -> (Vec<Line>, Option<String>, usize) {
     let name = row.figures[0].name.clone();
     if let Some(why) = row.hindrance.as_ref().and_then(|why| why()) {
-        let left_out = |figure| Line { figure, outcome: Outcome::LeftOut(why.clone()) };
+        let left_out = |figure| Line { figure, outcome: Outcome::LeftOut(why.clone()), disturbed: 0 };
         return (row.figures.into_iter().map(left_out).collect(), None, 0);
     }
     eprintln!("{name}: up to {most} rounds");
-    let looks = most.div_ceil(ORDERS.len());
-    let mut course = Course { name: &name, figures: &row.figures, looks, patience: Patience::new(quiet) };
+    let patience = Patience::new(quiet);
+    let mut course = Course { name: &name, figures: &row.figures, looks: looks(most), patience };
     let taken = Taken::measure(most, &mut row.ours, &mut row.peer, &mut course);
     let line = |number: usize| {
         let compared = match taken.not_taken() {
@@ -174,7 +179,7 @@ fn measured(mut row: Row, most: usize, quiet: Quiet) -> (Vec<Line>, Option<Strin
             Ok(paired) => Outcome::Compared(paired, rounds(&taken)),
             Err(why) => Outcome::NotTaken(why, rounds(&taken)),
         };
-        Line { figure: row.figures[number].clone(), outcome }
+        Line { figure: row.figures[number].clone(), outcome, disturbed: course.patience.disturbed() }
     };
     let lines = (0..row.figures.len()).map(line).collect();
     let failures = taken.dropped.iter().filter(|dropped| dropped.who == Who::Ours).count();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
+use seatrial_stats::Interval;
 
 use super::rounds::Dropped;
 use super::{Figure, Paired, Side, Taken};
@@ -18,6 +19,8 @@ pub struct Line {
     pub figure: Figure,
     /// What came of it.
     pub outcome: Outcome,
+    /// Rounds that began while others used the machine.
+    pub disturbed: usize,
 }
 
 /// What came of a figure.
@@ -39,14 +42,14 @@ pub fn table(lines: &[Line]) -> String {
         "work",
         "Seatrial",
         "peer",
-        "ratio [95 %]",
+        "ratio [interval]",
         "peer / itself [95 %]",
         "goal",
         "rounds",
         "who is ahead",
         "standing",
     ]);
-    for Line { figure, outcome } in lines {
+    for Line { figure, outcome, .. } in lines {
         let none = || "-".to_owned();
         let [ours, peer, against, itself, rounds, lead, standing] = match outcome {
             Outcome::Compared(paired, rounds) => [
@@ -114,8 +117,8 @@ fn short(text: &str) -> String {
 }
 
 fn ratio(side: &Side) -> String {
-    match side.ci95 {
-        Some(ci95) => format!("{:.3} [{:.3}, {:.3}]", side.ratio, ci95.low, ci95.high),
+    match side.interval {
+        Some(Interval { low, high }) => format!("{:.3} [{low:.3}, {high:.3}]", side.ratio),
         None => format!("{:.3} [too few rounds]", side.ratio),
     }
 }
@@ -132,7 +135,7 @@ mod tests {
 
     use anyhow::bail;
     use seatrial_model::Unit;
-    use seatrial_stats::{Better, Interval};
+    use seatrial_stats::Better;
 
     use super::super::{Companion, Lead, Standing};
     use super::*;
@@ -141,13 +144,13 @@ mod tests {
         Figure { name: "triad".to_owned(), unit: Unit::GigabytesPerSecond, better: Better::Higher, goal }
     }
 
-    fn cells(line: Line) -> Vec<String> {
-        let text = table(&[line]);
+    fn cells(goal: Option<f64>, outcome: Outcome) -> Vec<String> {
+        let text = table(&[Line { figure: figure(goal), outcome, disturbed: 0 }]);
         text.lines().last().unwrap().split('|').map(|cell| cell.trim().to_owned()).collect()
     }
 
     fn side(ratio: f64) -> Side {
-        Side { ratio, ci95: Some(Interval { low: ratio - 0.01, high: ratio + 0.01 }), rounds: 12 }
+        Side { ratio, interval: Some(Interval { low: ratio - 0.01, high: ratio + 0.01 }), rounds: 12 }
     }
 
     #[test]
@@ -156,7 +159,8 @@ mod tests {
             ours: 21.5,
             peer: 0.030_42,
             against: side(1.075),
-            itself: Side { ratio: 1.0, ci95: None, rounds: 5 },
+            itself: Side { ratio: 1.0, interval: None, rounds: 5 },
+            looks: 1,
             standing: Some(Standing::Met),
             lead: Lead::Ahead,
         };
@@ -174,22 +178,19 @@ mod tests {
             "met",
             "",
         ];
-        assert_eq!(cells(Line { figure: figure(Some(1.0)), outcome }), wanted);
+        assert_eq!(cells(Some(1.0), outcome), wanted);
         let outcome =
             Outcome::Compared(Paired { standing: None, lead: Lead::Open(40), ..paired }, "12".to_owned());
-        assert_eq!(
-            cells(Line { figure: figure(None), outcome })[6..],
-            ["none", "12", "open: about 40 rounds would decide", "", ""]
-        );
+        assert_eq!(cells(None, outcome)[6..], ["none", "12", "open: about 40 rounds would decide", "", ""]);
     }
 
     #[test]
     fn a_row_without_figures_says_why_in_one_short_line() {
         let outcome = Outcome::NotTaken("the peer:\n  no | way".to_owned(), "1 of 12, 9 dropped".to_owned());
-        let row = cells(Line { figure: figure(Some(1.0)), outcome });
+        let row = cells(Some(1.0), outcome);
         assert_eq!(row[2..6], ["-", "-", "-", "-"]);
         assert_eq!(row[7..10], ["1 of 12, 9 dropped", "-", "not taken: the peer: no / way"]);
-        let row = cells(Line { figure: figure(None), outcome: Outcome::LeftOut("é".repeat(1000)) });
+        let row = cells(None, Outcome::LeftOut("é".repeat(1000)));
         assert_eq!(row[9].chars().count(), "left out: ".len() + SHORT + 3);
     }
 
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn rounds_that_do_not_count_are_told_with_what_was_said() {
-        // Of six rounds, the first turns of the third, the fourth and the fifth fail: of these, two are taken again.
+        // Of six rounds the third fails in its first turn, and again both times that it is taken again.
         let turn = Cell::new(0);
         let work = || {
             turn.set(turn.get() + 1);
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(rounds(&taken), "5 of 6, 3 dropped");
         assert_eq!(
             note("triad", &taken).unwrap(),
-            "- triad: dropped rounds 3, 4 (the peer: no answer); round 5 (ours: a rate of 0)"
+            "- triad: dropped rounds 3, 4 (the peer: no answer); round 5 (the peer: a rate of 0)"
         );
         let whole = Taken::measure(6, &mut || Ok(vec![1.0]), &mut || Ok(vec![1.0]), &mut Alone);
         assert_eq!((rounds(&whole).as_str(), note("triad", &whole)), ("6", None));

@@ -28,14 +28,14 @@ struct OwnWork {
     name: &'static str,
     bench: &'static str,
     params: &'static [&'static str],
-    /// Words of the command line of each side.
+    /// Words of the command line of each side, which say whether it has probes.
     sides: [&'static [&'static str]; 2],
     metric: &'static str,
     unit: Unit,
     better: Better,
 }
 
-const VERIFY: [&[&str]; 2] = [&["-p", "verify=none"], &["-p", "verify=full"]];
+const VERIFY: [&[&str]; 2] = [&["--no-probes", "-p", "verify=none"], &["--no-probes", "-p", "verify=full"]];
 
 const WORKS: &[OwnWork] = &[
     OwnWork {
@@ -60,7 +60,7 @@ const WORKS: &[OwnWork] = &[
         name: "net.tcp_stream, loopback: affinity=none vs auto",
         bench: "net.tcp_stream",
         params: &["time=2 s"],
-        sides: [&["-p", "affinity=none"], &["-p", "affinity=auto"]],
+        sides: [&["--no-probes", "-p", "affinity=none"], &["--no-probes", "-p", "affinity=auto"]],
         metric: "throughput",
         unit: Unit::GigabitsPerSecond,
         better: Better::Higher,
@@ -120,7 +120,7 @@ fn row(work: OwnWork) -> Row {
             if bench.starts_with("net.") {
                 command.args(["--pattern", "alone"]);
             }
-            ours::trial(command, bench, params, |record, _| ours::median(record, metric))
+            ours::trial_with_probes(command, bench, params, |record, _| ours::median(record, metric))
         }
     };
     let figure = Figure { name: name.to_owned(), unit, better, goal: None };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Virtualization};
+use seatrial_model::machine::{Known, Machine, Virtualization};
 use seatrial_model::{
     Case, Cause, Evidence, Integrity, Limit, Measures, Nanos, Params, PartRecord, Phase, Reason, Sample,
     Severity, Site, SiteNode,
@@ -14,10 +14,10 @@ use super::lap::SLICE;
 use super::{ABOUT, BENCHMARK, part};
 use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Running, Stop};
+use seatrial_testkit::cores;
 
-fn machine(cores: u32) -> Machine {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    Machine { cpu: Cpu { threads: (0..cores).map(thread).collect(), ..Cpu::default() }, ..Machine::default() }
+fn machine(count: u32) -> Machine {
+    Machine { cpu: cores(0..count), ..Machine::default() }
 }
 
 fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
@@ -51,15 +51,7 @@ fn trial(number: u32, one: f64, cpus: u64, all: impl Fn(u64, u64) -> f64, check:
 }
 
 fn record(trial: u32, samples: Vec<Sample>, evidence: Evidence) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial,
-        samples,
-        integrity: Integrity::Verified { checked: 8 },
-        evidence,
-    }
+    PartRecord { trial, evidence, ..seatrial_testkit::part(samples) }
 }
 
 fn reduced(cores: u32, trials: &[PartRecord]) -> Measures {
@@ -199,10 +191,8 @@ fn a_virtual_machine_is_named_as_the_reason_for_having_no_limit() {
 }
 
 fn here(set: &[(&str, &str)]) -> Case {
-    let mut here = machine(0);
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    here.cpu.threads = affinity::allowed().expect("a mask").iter().map(thread).collect();
-    plan(here, set).expect("a plan")
+    let cpu = cores(affinity::allowed().expect("a mask").iter());
+    plan(Machine { cpu, ..Machine::default() }, set).expect("a plan")
 }
 
 /// Repeats the part until it measured all requested clocks: on a busy machine a core may go without a full slice for

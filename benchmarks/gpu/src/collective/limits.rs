@@ -135,13 +135,13 @@ fn least_ports(case: &Case, site: &Site) -> Result<Bound, String> {
 
 /// Bytes a second that all ports of a node send: of its HCAs, and of its network cards where no HCA has an active port.
 fn ports(machine: &Machine) -> Known<(f64, String)> {
-    let hcas = machine.hcas.known().into_iter().flatten();
+    let hcas = machine.hcas.listed().iter();
     let mut rates: Vec<(String, f64)> = hcas
         .flat_map(|hca| hca.ports.iter().map(move |port| (hca, port)))
         .filter_map(|(hca, port)| Some((hca.name.clone(), hca_rate(hca, port).known()?.value.base())))
         .collect();
     if rates.is_empty() {
-        let cards = machine.nics.known().into_iter().flatten();
+        let cards = machine.nics.listed().iter();
         for nic in cards.filter(|nic| nic.kind.is_device() && nic.up == Known::Known(true)) {
             match nic_rate(nic) {
                 Known::Known(bound) => rates.push((nic.name.clone(), bound.value.base())),

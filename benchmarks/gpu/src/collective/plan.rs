@@ -92,7 +92,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     case.planned.set(ROOM, Bytes(room));
     case.planned.set("gpus", addresses.join(" ").as_str());
     let has_port = |node: &SiteNode| {
-        let hcas = node.machine.hcas.known().into_iter().flatten().filter(|hca| !hca.is_software);
+        let hcas = node.machine.hcas.listed().iter().filter(|hca| !hca.is_software);
         hcas.flat_map(|hca| &hca.ports).any(|port| port.is_active() == Known::Known(true))
     };
     case.planned.set(ACTIVE_HCA, Value::Flag(site.nodes.iter().all(has_port)));

@@ -38,17 +38,13 @@ fn a_trial_without_a_product_lends_its_power_to_no_other() {
             Sample::new(super::reduce::PRODUCT, Default::default(), span, Quantity::count(*count))
         };
         PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
             trial,
-            samples: operations.iter().map(sample).collect(),
-            integrity: Integrity::Verified { checked: 1 },
             evidence: [(
                 "watch".to_owned(),
                 serde_json::json!({ "0000:10:00.0": { "power_mean_w": watts } }),
             )]
             .into(),
+            ..seatrial_testkit::part(operations.iter().map(sample).collect())
         }
     };
     let measures = BENCHMARK.reduce(&case, &[part(0, 100.0, &[]), part(1, 500.0, &[1_000_000_000_000])]);

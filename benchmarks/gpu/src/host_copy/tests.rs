@@ -169,15 +169,7 @@ fn the_memory_of_every_node_is_a_row_and_the_slowest_of_the_others_a_share_of_th
         let amount = "1 MB".parse().expect("an amount");
         seatrial_model::Sample { channel: "copy".to_owned(), at, start, end, amount }
     };
-    let record = seatrial_model::PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: vec![sample(0, 20_000), sample(1, 50_000)],
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: seatrial_model::Evidence::new(),
-    };
+    let record = seatrial_testkit::part(vec![sample(0, 20_000), sample(1, 50_000)]);
     let measures = BENCHMARK.reduce(&case, &[record]).expect("figures");
     close(median(&measures, "h2d"), 50.0);
     close(median(&measures, "h2d_remote"), 20.0);

@@ -96,7 +96,7 @@ fn of_slice(slice: Slice<'_>) -> Vec<(What, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Evidence, Integrity, Nanos, Sample};
+    use seatrial_model::{Nanos, Sample};
 
     /// A slice of an operation of GPU 0, in which each lane moves 40 GB from start to end, in milliseconds.
     fn slice(operation: &str, peer: Option<u64>, lanes: &[(u64, u64)]) -> Vec<Sample> {
@@ -121,16 +121,9 @@ mod tests {
     #[test]
     fn copies_of_a_group_that_queue_behind_one_another_count_and_those_of_a_pair_are_told() {
         let queued = [(0, 125), (125, 250), (250, 375)];
-        let part = PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: [slice("one_to_all", None, &queued), slice("both_write", Some(1), &queued[..2])]
-                .concat(),
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: Evidence::new(),
-        };
+        let part = seatrial_testkit::part(
+            [slice("one_to_all", None, &queued), slice("both_write", Some(1), &queued[..2])].concat(),
+        );
         let (cells, lost) = by_slice(&[part], of_slice);
         let [(what, trials)] = cells.as_slice() else { panic!("{} cells", cells.len()) };
         assert_eq!((what.operation.as_str(), trials), ("one_to_all", &vec![vec![320.0]]));

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
-use seatrial_model::{
-    Bytes, Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Sample, Site, SiteNode, Value,
-};
+use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Phase, Reason, Sample, Site, SiteNode, Value};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 
@@ -15,20 +13,17 @@ use crate::kernel::{Isa, Kernel, Pass, Store};
 use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::Stop;
 use seatrial_bench::testing::{Kept, connected};
+use seatrial_testkit::part as record;
 
 const GIB: u64 = 1 << 30;
 
 /// `nodes` NUMA nodes of four cores with two L3 domains of 32 MiB each, and `memory` GiB per node, all available.
 fn machine(nodes: u32, memory: u64) -> Machine {
     let threads = (0..4 * nodes).map(|id| CpuThread {
-        id,
-        core: Some(id),
         socket: Some(0),
         node: Some(id / 4),
         l3: Some(id / 2),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
+        ..seatrial_testkit::thread(id)
     });
     let caches = (0..2 * nodes).map(|domain| Cache {
         level: 3,
@@ -173,18 +168,6 @@ fn slice(axis: &str, value: u64, number: u64, megabytes: f64) -> Sample {
     Sample::new("slice", at, (Nanos(0), Nanos::millis(10)), format!("{megabytes} MB").parse().unwrap())
 }
 
-fn record(samples: Vec<Sample>) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: Default::default(),
-    }
-}
-
 #[test]
 fn cores_alone_are_no_thread_counts() {
     let case = plan(machine(1, 64), &[("scope", "cores"), ("kernel", "read")]).unwrap();
@@ -275,15 +258,7 @@ fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
                 && kept.evidence.contains_key("pages")
                 && kept.evidence.contains_key("isa")
         );
-        let record = PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: kept.samples,
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: kept.evidence,
-        };
+        let record = kept.record(&case.places[0], Integrity::Verified { checked: 1 });
         match BENCHMARK.reduce(&case, &[record]) {
             Ok(measures) => {
                 let rows = measures.series["by_threads"].iter();

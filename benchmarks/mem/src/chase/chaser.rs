@@ -1,6 +1,6 @@
 //! A position on a ring, with timed hops.
 
-use seatrial_model::{Nanos, Sample};
+use seatrial_model::{Integrity, Nanos, Sample};
 use seatrial_sys::clock;
 
 use super::{HOPS_MULTIPLE, Order, Rings};
@@ -79,9 +79,20 @@ impl Chaser {
         self.run(rings, (span.get() as f64 / hop_ns) as u64)
     }
 
+    /// Compares every pointer of the ring, which is called `ring`, with a new `order`, and repeats the last run. Panics when
+    /// the order has another length.
+    pub fn verify(&self, rings: &Rings, order: &Order, ring: &str) -> Integrity {
+        let of = self.lines as u64;
+        let wrong = rings.compare(self.ring, order.next()).map(|wrong| (wrong.count, wrong.first));
+        match wrong.or_else(|| Some((1, self.strayed(order)?))) {
+            Some((wrong, how)) => Integrity::Corrupt { wrong, of, first: format!("in {ring}, {how}") },
+            None => Integrity::Verified { checked: of * size_of::<u64>() as u64 },
+        }
+    }
+
     /// Repeats the last run along the order, and describes a different end. Panics when `order` is shorter than the
     /// ring.
-    pub fn strayed(&self, order: &Order) -> Option<String> {
+    fn strayed(&self, order: &Order) -> Option<String> {
         let (from, hops) = self.last;
         let expected = order.walk(from, hops);
         let lines = self.lines;

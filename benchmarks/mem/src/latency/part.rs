@@ -130,26 +130,16 @@ impl Running for LatencyWorker {
         Ok(())
     }
 
-    /// Compares every pointer of every ring with a new order, and repeats the last run of each ring.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let mut order = self.order();
         let mut checked = 0;
         for (ring, chaser) in self.layout.rings.iter().zip(&self.chasers) {
             order.grow(chaser.lines());
-            let size = seatrial_model::Bytes(ring.bytes);
-            let of = chaser.lines() as u64;
-            if let Some(wrong) = self.blocks[ring.block].compare(chaser.ring(), order.next()) {
-                let first = format!("in the ring of {size}, {}", wrong.first);
-                return Ok(Integrity::Corrupt { wrong: wrong.count, of, first });
+            let name = format!("the ring of {}", seatrial_model::Bytes(ring.bytes));
+            match chaser.verify(&self.blocks[ring.block], &order, &name) {
+                Integrity::Verified { checked: more } => checked += more,
+                corrupt => return Ok(corrupt),
             }
-            if let Some(how) = chaser.strayed(&order) {
-                return Ok(Integrity::Corrupt {
-                    wrong: 1,
-                    of,
-                    first: format!("in the ring of {size}, {how}"),
-                });
-            }
-            checked += of * size_of::<u64>() as u64;
         }
         if checked == 0 {
             return Ok(Integrity::Unverified { why: "no ring was laid".to_owned() });

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
 use seatrial_model::{
-    Bytes, Case, Cause, Evidence, Integrity, Limit, Nanos, PartRecord, Phase, Reason, Sample, Site, SiteNode,
-    Value,
+    Bytes, Case, Cause, Integrity, Limit, Nanos, PartRecord, Phase, Reason, Sample, Site, SiteNode, Value,
 };
 use seatrial_sys::affinity;
 
@@ -22,14 +21,10 @@ const GIB: u64 = 1 << 30;
 /// `nodes` NUMA nodes of two cores, with caches of 32 KiB, 1 MiB and, per node, 32 MiB; `memory` bytes per node.
 fn machine(nodes: u32, memory: u64) -> Machine {
     let threads = (0..2 * nodes).map(|id| CpuThread {
-        id,
-        core: Some(id),
         socket: Some(id / 2),
         node: Some(id / 2),
         l3: Some(id / 2),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
+        ..seatrial_testkit::thread(id)
     });
     let cache =
         |level, size_bytes, cpus| Cache { level, size_bytes, line_bytes: Some(64), cpus, ..Cache::default() };
@@ -169,18 +164,6 @@ fn small_case() -> Case {
     plan(here, &[("time", "50 ms")]).expect("a plan")
 }
 
-fn record(trial: u32, kept: Kept, integrity: Integrity) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial,
-        samples: kept.samples,
-        integrity,
-        evidence: kept.evidence,
-    }
-}
-
 #[test]
 fn a_worker_visits_every_size_and_ends_where_the_order_says() {
     let case = small_case();
@@ -205,7 +188,7 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
             && kept.evidence.contains_key("pages")
             && kept.evidence.contains_key("clock")
     );
-    let measures = BENCHMARK.reduce(&case, &[record(0, kept, integrity)]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[kept.record(&case.places[0], integrity)]).unwrap();
     let sizes: Vec<Value> =
         measures.series["by_size"].iter().filter_map(|row| row.at.get("size").cloned()).collect();
     assert_eq!((sizes.len(), &sizes[0], &sizes[16]), (17, &Value::from("4 KiB"), &Value::from("1 MiB")));
@@ -240,7 +223,7 @@ fn sample(at: &[(&str, Value)], hops: u64) -> Sample {
 }
 
 fn verified(trial: u32, samples: Vec<Sample>) -> PartRecord {
-    record(trial, Kept { samples, evidence: Evidence::new() }, Integrity::Verified { checked: 1 })
+    PartRecord { trial, ..seatrial_testkit::part(samples) }
 }
 
 #[test]

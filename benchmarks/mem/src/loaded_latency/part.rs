@@ -185,21 +185,12 @@ impl Running for LoadedLatencyWorker {
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let Self { rings, chaser, team, .. } = self;
-        let order = order_of(chaser.lines());
-        let lines = chaser.lines() as u64;
-        if let Some(wrong) = rings.compare(chaser.ring(), order.next()) {
-            let first = format!("in the chaser's ring, {}", wrong.first);
-            return Ok(Integrity::Corrupt { wrong: wrong.count, of: lines, first });
+        match chaser.verify(rings, &order_of(chaser.lines()), "the chaser's ring") {
+            ring @ Integrity::Verified { .. } => {
+                Ok(Integrity::of_all(std::iter::once(ring).chain(team.verify()?)))
+            }
+            corrupt => Ok(corrupt),
         }
-        if let Some(how) = chaser.strayed(&order) {
-            return Ok(Integrity::Corrupt {
-                wrong: 1,
-                of: lines,
-                first: format!("in the chaser's ring, {how}"),
-            });
-        }
-        let ring = Integrity::Verified { checked: lines * size_of::<u64>() as u64 };
-        Ok(Integrity::of_all(std::iter::once(ring).chain(team.verify()?)))
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
 use seatrial_model::{
-    Bytes, Case, Cause, Evidence, Integrity, Limit, Nanos, PartRecord, Phase, Quantity, Reason, Sample, Site,
-    SiteNode, Unit,
+    Bytes, Case, Cause, Integrity, Limit, Nanos, PartRecord, Phase, Quantity, Reason, Sample, Site, SiteNode,
+    Unit,
 };
 use seatrial_sys::affinity;
 
@@ -23,14 +23,10 @@ const GIB: u64 = 1 << 30;
 /// Two NUMA nodes of two cores, each with a last-level cache of `cache` bytes and `memory` bytes of memory.
 fn machine(cache: u64, memory: u64) -> Machine {
     let threads = (0..4).map(|id| CpuThread {
-        id,
-        core: Some(id),
         socket: Some(id / 2),
         node: Some(id / 2),
         l3: Some(id / 2),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
+        ..seatrial_testkit::thread(id)
     });
     let shared = (0..2).map(|node| Cache {
         level: 3,
@@ -111,15 +107,7 @@ fn the_bandwidth_of_a_part_of_the_machine_has_no_limit() {
 }
 
 fn record(trial: u32, samples: Vec<Sample>) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: Evidence::new(),
-    }
+    PartRecord { trial, ..seatrial_testkit::part(samples) }
 }
 
 /// A case on two allowed CPUs (or twice the same), with small caches.

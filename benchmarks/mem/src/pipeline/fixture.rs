@@ -35,15 +35,12 @@ pub fn toy(stations: u32) -> Scenario {
 /// `nodes` NUMA nodes of four cores with two hardware threads each, per node a cache of `cache` MiB and `memory` GiB,
 /// all available.
 pub fn machine(nodes: u32, memory: u64, cache: u64) -> Machine {
-    let thread = |id| CpuThread {
-        id,
+    let thread = |id: u32| CpuThread {
         core: Some(id / 2),
         socket: Some(0),
         node: Some(id / 8),
         l3: Some(id / 8),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
+        ..seatrial_testkit::thread(id)
     };
     let cache = |node| Cache {
         level: 3,

@@ -1,21 +1,12 @@
 //! Plans and reduction with exact numbers and no clock.
 
-use seatrial_model::machine::{Known, Memory};
-use seatrial_model::{
-    Case, Cause, Evidence, Integrity, Measures, Nanos, PartRecord, Reason, Sample, Site, SiteNode,
-};
+use seatrial_model::{Case, Cause, Measures, Nanos, Reason, Sample};
 
 use super::BENCHMARK;
 use super::config::{Buffers, Collective, CollectiveConfig, OPERATIONS, osu_iterations};
 use super::kernel::OverlapTimes;
 use super::samples::CallRun;
-
-/// Eight cores with 64 GiB of memory.
-fn site() -> Site {
-    let mut machine = seatrial_testkit::eight_cores("n1", Vec::new()).machine;
-    machine.memory = Memory { effective_available_bytes: Known::Known(64 << 30), ..machine.memory };
-    Site { nodes: vec![SiteNode::new("n1", machine)] }
-}
+use crate::fixture::site;
 
 fn case(typed: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(BENCHMARK.about, typed);
@@ -108,15 +99,7 @@ fn run(rank: usize, size: u64, slice: u64, time_ns: u64, completion_ns: f64) -> 
 }
 
 fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
-    let part = PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: Evidence::new(),
-    };
+    let part = seatrial_testkit::part(samples);
     BENCHMARK.reduce(&case(typed).expect("a case"), &[part])
 }
 

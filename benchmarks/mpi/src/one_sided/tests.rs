@@ -1,25 +1,12 @@
 //! Plans, limits and reduction with exact numbers and no clock.
 
-use seatrial_model::machine::{Cache, Caches, Known, Memory};
-use seatrial_model::{
-    Case, Cause, Evidence, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample,
-    Site, SiteNode,
-};
+use seatrial_model::{Case, Cause, Limit, Measures, Nanos, Params, Quantity, Reason, Sample};
 use seatrial_mpi_job::between_nodes::MESSAGES;
 
 use super::BENCHMARK;
 use super::config::{OPERATIONS, OneSidedConfig, SYNCHRONIZATIONS, WINDOWS, osu_iterations};
 use crate::copies::region;
-
-/// Eight cores with 32 MiB of cache and 64 GiB of memory.
-fn site() -> Site {
-    let mut machine = seatrial_testkit::eight_cores("n1", Vec::new()).machine;
-    let cache = Cache { level: 3, size_bytes: 32 << 20, cpus: (0..16).collect(), ..Cache::default() };
-    machine.caches = Caches { instances: vec![cache], ..Caches::default() };
-    machine.memory = Memory { effective_available_bytes: Known::Known(64 << 30), ..machine.memory };
-    machine.numa.iter_mut().for_each(|node| node.available_bytes = Known::Known(32 << 30));
-    Site { nodes: vec![SiteNode::new("n1", machine)] }
-}
+use crate::fixture::site;
 
 fn case(typed: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(BENCHMARK.about, typed);
@@ -104,15 +91,7 @@ fn sample(rank: u64, size: u64, slice: u64, span: (u64, u64), operations: u64) -
 }
 
 fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
-    let part = PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: Evidence::new(),
-    };
+    let part = seatrial_testkit::part(samples);
     BENCHMARK.reduce(&case(typed).expect("a case"), &[part])
 }
 

@@ -1,29 +1,15 @@
 //! Plans, limits and reduction with exact numbers and no clock.
 
-use seatrial_model::machine::{Cache, Caches, Hca, HcaPort, Known, Machine, Memory, Nic, NicKind};
+use seatrial_model::machine::{Hca, HcaPort, Known, Machine, Nic, NicKind};
 use seatrial_model::{
-    Bound, Bytes, Case, Cause, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason,
-    Sample, Site, SiteNode,
+    Bound, Bytes, Case, Cause, Limit, Measures, Nanos, Params, Quantity, Reason, Sample, Site, SiteNode,
 };
 use seatrial_mpi_job::between_nodes::MESSAGES;
 
 use super::BENCHMARK;
 use super::config::{Op, RankConfig, osu_iterations};
 use crate::copies::of_copies;
-
-/// Eight cores with 32 MiB of cache and 64 GiB of memory.
-fn machine() -> Machine {
-    let mut machine = seatrial_testkit::eight_cores("n1", Vec::new()).machine;
-    let cache = Cache { level: 3, size_bytes: 32 << 20, cpus: (0..16).collect(), ..Cache::default() };
-    machine.caches = Caches { instances: vec![cache], ..Caches::default() };
-    machine.memory = Memory { effective_available_bytes: Known::Known(64 << 30), ..machine.memory };
-    machine.numa.iter_mut().for_each(|node| node.available_bytes = Known::Known(32 << 30));
-    machine
-}
-
-fn site() -> Site {
-    Site { nodes: vec![SiteNode::new("n1", machine())] }
-}
+use crate::fixture::{machine, site};
 
 fn case(typed: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(BENCHMARK.about, typed);
@@ -140,7 +126,7 @@ fn moved_bytes_are_told_by_node_and_the_slowest_rank_with_its_node() {
     let site = nodes(&["n1", "n2"]);
     let case = case_on(&site, &[("ranks_per_node", "2"), ("size", "1000B")]).expect("a case");
     let samples = (0..4).map(|rank| sample(rank, 1000, 0, (0, if rank % 2 == 1 { 4000 } else { 1000 }), 500));
-    let measures = BENCHMARK.reduce(&case, &[record(samples.collect())]).expect("measured");
+    let measures = BENCHMARK.reduce(&case, &[seatrial_testkit::part(samples.collect())]).expect("measured");
     assert_eq!(
         (&measures.evidence["slowest_rank"], &measures.evidence["slowest_node"]),
         (&1.into(), &"n1".into())
@@ -228,20 +214,8 @@ fn sample(rank: u64, size: u64, slice: u64, (start, end): (u64, u64), messages: 
     Sample::new(MESSAGES, at, (Nanos(start * 1000), Nanos(end * 1000)), Quantity::count(messages))
 }
 
-fn record(samples: Vec<Sample>) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: seatrial_model::Evidence::new(),
-    }
-}
-
 fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
-    BENCHMARK.reduce(&case(typed).expect("a case"), &[record(samples)])
+    BENCHMARK.reduce(&case(typed).expect("a case"), &[seatrial_testkit::part(samples)])
 }
 
 fn values(measures: &Measures, metric: &str) -> Vec<f64> {

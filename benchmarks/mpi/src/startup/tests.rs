@@ -1,10 +1,7 @@
 //! Plans and reduction with exact numbers and no clock.
 
 use seatrial_model::machine::{Known, Nic};
-use seatrial_model::{
-    Case, Cause, Evidence, Integrity, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Site,
-    SiteNode,
-};
+use seatrial_model::{Case, Cause, Measures, Nanos, Params, Quantity, Reason, Sample, Site, SiteNode};
 use seatrial_mpi_job::{FINALIZE, step};
 
 use super::BENCHMARK;
@@ -82,15 +79,7 @@ fn job(ranks: u64, round: u64, of_ranks: &[(u64, u64, u64)]) -> Vec<Sample> {
 }
 
 fn reduced(case: &Case, samples: &[Vec<Sample>]) -> Result<Measures, Reason> {
-    let part = PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: samples.concat(),
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: Evidence::new(),
-    };
+    let part = seatrial_testkit::part(samples.concat());
     BENCHMARK.reduce(case, &[part])
 }
 

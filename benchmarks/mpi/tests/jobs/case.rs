@@ -32,14 +32,7 @@ pub fn benchmark(id: &str) -> Benchmark {
 /// The CPUs that this process may use, as cores.
 fn machine() -> Machine {
     let cpus = seatrial_sys::affinity::allowed().expect("an affinity");
-    let thread = |id: u32| CpuThread {
-        id,
-        core: Some(id),
-        node: Some(0),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
-    };
+    let thread = |id| CpuThread { node: Some(0), ..seatrial_testkit::thread(id) };
     Machine {
         cpu: Cpu { threads: cpus.iter().map(thread).collect(), ..Cpu::default() },
         ..Machine::default()
@@ -94,8 +87,7 @@ pub fn trial(case: &Case) -> Result<Trial, Reason> {
     let integrity = running.verify()?;
     kept.evidence.extend(running.late_evidence());
     drop(running);
-    let copy = Kept { samples: kept.samples.clone(), evidence: kept.evidence.clone() };
-    let record = copy.record(place, integrity.clone());
+    let record = kept.clone().record(place, integrity.clone());
     let measures = benchmark.reduce(case, &[record])?;
     Ok(Trial { measures, integrity, kept })
 }

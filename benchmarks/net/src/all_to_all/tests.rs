@@ -14,7 +14,8 @@ use serde_json::json;
 
 use super::BENCHMARK;
 use super::part::{Config, prepare_with};
-use crate::rig::{anywhere, node, params};
+use crate::rig::{anywhere, params};
+use seatrial_testkit::node;
 
 fn case(nodes: usize, changed: &[(&str, &str)]) -> Case {
     let site = Site { nodes: (1..=nodes).map(|at| node(&format!("n{at}"), 4)).collect::<Vec<SiteNode>>() };
@@ -112,14 +113,17 @@ fn record(index: u32, received: &[u64]) -> PartRecord {
         part: "node".to_owned(),
         index,
         node: format!("n{}", index + 1),
-        trial: 0,
-        samples: vec![Sample::new("received", at, span, Quantity::bytes(received.iter().sum()))],
-        integrity: Integrity::Verified { checked: 1 },
         evidence: [(
             "received".to_owned(),
             json!([FlowBytes { window_ns: 1_000_000_000, bytes: received.to_vec() }]),
         )]
         .into(),
+        ..seatrial_testkit::part(vec![Sample::new(
+            "received",
+            at,
+            span,
+            Quantity::bytes(received.iter().sum()),
+        )])
     }
 }
 

@@ -7,11 +7,13 @@ use std::time::Duration;
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site};
 
 use super::BENCHMARK;
-use crate::rig::{self, Kept};
+use crate::rig;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
+use seatrial_testkit::node;
 
 fn planned(exchange: &str) -> Case {
-    let site = Site { nodes: vec![rig::node("n1", 1)] };
+    let site = Site { nodes: vec![node("n1", 1)] };
     let params = rig::params(&BENCHMARK, &[("exchange", exchange)]);
     rig::anywhere(BENCHMARK.plan(&params, &site).expect("planned").remove(0))
 }
@@ -27,7 +29,7 @@ fn counted(server: &mut Box<dyn Running>, name: &str, wanted: u64) -> u64 {
     for _ in 0..6000 {
         let mut theirs = Kept::default();
         server.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut theirs).expect("served");
-        count = theirs.facts[name].as_u64().expect("a count");
+        count = theirs.evidence[name].as_u64().expect("a count");
         if count >= wanted {
             break;
         }
@@ -44,9 +46,9 @@ fn connections_are_made_timed_and_counted() {
         let mut kept = Kept::until(8);
         client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("connects");
         assert!(matches!(client.verify(), Ok(Integrity::Verified { checked }) if checked > 0));
-        let made = kept.facts["made"].as_u64().expect("counted");
+        let made = kept.evidence["made"].as_u64().expect("counted");
         assert_eq!(counted(&mut server, "accepted", made + 1), made + 1, "{exchange}");
-        let part = kept.record("client", Integrity::Verified { checked: 1 });
+        let part = kept.record(&case.places[0], Integrity::Verified { checked: 1 });
         let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
         for name in ["connect", "rate", "slowest"] {
             assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
@@ -58,10 +60,10 @@ fn connections_are_made_timed_and_counted() {
 fn connections_of_others_are_closed_and_counted() {
     let case = planned("true");
     let (mut client, mut server) = ends(&case);
-    let mut facts = Kept::until(8);
-    client.run(Phase::Measure, &facts.stop.clone(), &mut facts).expect("connects");
+    let mut kept = Kept::until(8);
+    client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("connects");
     let at: std::net::SocketAddr =
-        serde_json::from_value(facts.facts["connection"]["ends"][1].clone()).expect("an address");
+        serde_json::from_value(kept.evidence["connection"]["ends"][1].clone()).expect("an address");
     let from = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
     // Another address of the loopback is another host to the server.
     from.bind(&std::net::SocketAddr::from(([127, 0, 0, 2], 0)).into()).expect("bound");
@@ -99,12 +101,8 @@ fn packets_of_connections_that_carry_nothing_prove_the_path_too() {
         };
         let part = PartRecord {
             part: "client".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: vec![sample],
-            integrity: Integrity::Verified { checked: 1 },
             evidence: BTreeMap::from([("connections".to_owned(), latencies.to_evidence())]),
+            ..seatrial_testkit::part(vec![sample])
         };
         let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
         let row = |from: &str, to: &str, bytes: u64| serde_json::json!({ "from": from, "to": to, "bytes": bytes, "buffered": 0 });

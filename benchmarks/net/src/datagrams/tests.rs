@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{
-    Better, Case, Cause, Integrity, Measures, Nanos, PartRecord, Reason, Sample, Site, SiteNode, Unit,
+    Better, Case, Cause, Measures, Nanos, PartRecord, Reason, Sample, Site, SiteNode, Unit,
 };
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn node(name: &str, cores: u32) -> SiteNode {
         networks: Known::Known(vec!["10.0.0.0/24".to_owned()]),
         ..Nic::default()
     };
-    let mut node = rig::node(name, cores);
+    let mut node = seatrial_testkit::node(name, cores);
     node.machine.nics = Known::Known(vec![nic]);
     node
 }
@@ -147,10 +147,8 @@ impl Made {
             part: part.to_owned(),
             index,
             node: format!("n{}", index + 1),
-            trial: 0,
-            samples,
-            integrity: Integrity::Verified { checked: 1 },
             evidence,
+            ..seatrial_testkit::part(samples)
         };
         let samples = self.slices.iter().map(sample).collect();
         vec![
@@ -346,12 +344,9 @@ fn searched(trials: &[&[(u64, u64, &str)]]) -> Result<Measures, Reason> {
     };
     let part = |(trial, steps): (usize, &&[(u64, u64, &str)])| PartRecord {
         part: "sender".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
         trial: trial as u32,
-        samples: Vec::new(),
-        integrity: Integrity::Verified { checked: 1 },
         evidence: BTreeMap::from([("steps".to_owned(), steps.iter().map(step).collect())]),
+        ..seatrial_testkit::part(Vec::new())
     };
     let parts: Vec<PartRecord> = trials.iter().enumerate().map(part).collect();
     BENCHMARK.reduce(&pair(&[("rate", "search")]), &parts)

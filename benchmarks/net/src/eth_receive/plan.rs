@@ -37,7 +37,7 @@ fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
 /// the sender.
 fn ports(receiver: &SiteNode, sender: &SiteNode, params: &Params) -> Vec<Params> {
     let is_port = |nic: &&Nic| nic.kind.is_device() && Requirement::selects(&receiver.on, &nic.facts());
-    let own = receiver.machine.nics.known().into_iter().flatten().filter(is_port);
+    let own = receiver.machine.nics.listed().iter().filter(is_port);
     let between = own.filter_map(|nic| {
         let mut params = params.clone();
         params.set(INTERFACE.name, nic.name.as_str());

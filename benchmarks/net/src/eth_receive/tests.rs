@@ -19,7 +19,7 @@ fn nic(name: &str, mbit: u64, network: &str) -> Nic {
 }
 
 fn node(name: &str, nics: Vec<Nic>) -> SiteNode {
-    let mut node = rig::node(name, 16);
+    let mut node = seatrial_testkit::node(name, 16);
     node.machine.nics = Known::Known(nics);
     node
 }

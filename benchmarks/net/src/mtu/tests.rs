@@ -8,8 +8,9 @@ use seatrial_model::{
 };
 
 use super::BENCHMARK;
-use crate::rig::{self, Kept};
+use crate::rig;
 use seatrial_bench::Stop;
+use seatrial_bench::testing::Kept;
 
 fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
     let nic = Nic {
@@ -20,7 +21,7 @@ fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
         networks: Known::Known(vec!["10.0.0.0/24".to_owned()]),
         ..Nic::default()
     };
-    let mut node = rig::node(name, 2);
+    let mut node = seatrial_testkit::node(name, 2);
     node.machine.nics = Known::Known(vec![nic]);
     node
 }
@@ -68,7 +69,7 @@ fn searched(case: &Case) -> Result<seatrial_model::Measures, Reason> {
     client.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept)?;
     let integrity = client.verify()?;
     assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
-    let part = kept.record("client", integrity);
+    let part = kept.record(&case.places[0], integrity);
     Ok(BENCHMARK.reduce(case, &[part]).expect("reduced"))
 }
 
@@ -107,12 +108,8 @@ fn packets_that_are_lost_on_the_way_are_a_problem_with_both_ends_named() {
     });
     let part = PartRecord {
         part: "client".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: vec![sample("forward", "1500 B"), sample("reverse", "9000 B")],
-        integrity: Integrity::Verified { checked: 1 },
         evidence: [("connection".to_owned(), connection)].into_iter().collect(),
+        ..seatrial_testkit::part(vec![sample("forward", "1500 B"), sample("reverse", "9000 B")])
     };
     let measures = BENCHMARK.reduce(&case, &[part]).expect("reduced");
     assert_eq!(measures.metrics["path"].trials, [[1500.0]]);

@@ -7,11 +7,13 @@ use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Site, SiteNode};
 
 use super::BENCHMARK;
 use super::tcp::TcpTransport;
-use crate::rig::{self, Kept};
+use crate::rig;
+use seatrial_bench::testing::Kept;
+use seatrial_testkit::node;
 
 fn machine() -> Machine {
     let caches = Caches { l3_by_libc_bytes: Known::Known(256 << 10), ..Caches::default() };
-    Machine { caches, ..rig::node("n1", 2).machine }
+    Machine { caches, ..node("n1", 2).machine }
 }
 
 fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, seatrial_model::Reason> {
@@ -36,7 +38,7 @@ fn sizes_are_measured_checked_and_reduced_in_every_mode() {
             assert!(matches!(checked, Integrity::Verified { checked } if checked > 600_000), "{checked:?}");
             drop(leader);
             follower.verify().expect("followed to the end");
-            let part = kept.record("leader", checked);
+            let part = kept.record(&case.places[0], checked);
             let measures = BENCHMARK.reduce(&case, &[part]).expect("reduced");
             assert!(measures.metrics["throughput"].trials[0].iter().all(|rate| *rate > 0.0));
             assert_eq!(measures.metrics.contains_key("latency"), mode == "pingpong");
@@ -90,7 +92,7 @@ fn sizes_that_were_not_reached_are_told() {
     let (mut leader, _follower) = ends(&case);
     let mut kept = Kept::until(10);
     leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("measured");
-    let part = kept.record("leader", Integrity::Verified { checked: 1 });
+    let part = kept.record(&case.places[0], Integrity::Verified { checked: 1 });
     let findings = BENCHMARK.reduce(&case, &[part]).expect("reduced").findings;
     let told = findings.iter().find(|finding| finding.kind == "not-reached").expect("told");
     assert!(told.text.starts_with("30 sizes above 32 B"), "{}", told.text);

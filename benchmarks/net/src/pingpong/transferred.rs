@@ -55,7 +55,7 @@ fn size(slice: &Sample) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Integrity, Nanos, Params, Quantity, Unit};
+    use seatrial_model::{Nanos, Params, Quantity, Unit};
 
     #[test]
     fn messages_there_and_back_are_a_segment_each_and_those_one_way_are_not() {
@@ -67,12 +67,7 @@ mod tests {
         };
         let part = PartRecord {
             part: "leader".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: vec![slice(1, 20.0), slice(1000, 4.0)],
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: Default::default(),
+            ..seatrial_testkit::part(vec![slice(1, 20.0), slice(1000, 4.0)])
         };
         let each = 10 * 41 + 2 * 1040;
         for mode in [Mode::PingPong, Mode::Both] {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use seatrial_model::{Case, Cause, Integrity, Params, Phase, Reason, Site, SiteNode};
 
 use super::BENCHMARK;
-use crate::rig::{self, Kept};
+use crate::rig;
 use seatrial_bench::Stop;
+use seatrial_bench::testing::Kept;
 
 fn node(name: &str) -> SiteNode {
-    rig::node(name, 2)
+    seatrial_testkit::node(name, 2)
 }
 
 fn params(changed: &[(&str, &str)]) -> Params {
@@ -81,8 +82,8 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Re
         }
         Ok::<_, Reason>(())
     })?;
-    assert_eq!(kept.facts["connection"]["interface"], "lo");
-    let part = kept.record("client", Integrity::Verified { checked: 1 });
+    assert_eq!(kept.evidence["connection"]["interface"], "lo");
+    let part = kept.record(&case.places[0], Integrity::Verified { checked: 1 });
     let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     for name in ["round_trip", "rate", "slowest"] {
         assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Integrity, Nanos, PartRecord, Phase, Sample};
+use seatrial_model::{Nanos, PartRecord, Phase};
 use seatrial_sys::clock::now_ns;
 
 use super::BENCHMARK;
@@ -11,7 +11,7 @@ use super::config::RrConfig;
 use super::request_loop::RequestLoop;
 use super::tests::unpinned;
 use super::wire::{Wait, Wire};
-use crate::rig::Kept;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Offer, PeerAddress, Sliced};
 use seatrial_bench::{Sink, Stop};
 
@@ -33,12 +33,8 @@ fn told(raw: &[u64]) -> seatrial_model::Measures {
     kept.evidence("round_trips", latencies.all().to_evidence());
     let part = PartRecord {
         part: "client".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples.into_iter().collect::<Vec<Sample>>(),
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: kept.facts,
+        evidence: kept.evidence,
+        ..seatrial_testkit::part(kept.samples)
     };
     BENCHMARK.reduce(&unpinned(&[]), &[part]).expect("numbers")
 }

@@ -30,7 +30,7 @@ pub fn advice(factor: Bottleneck, sender: &End, receiver: &End) -> Option<String
             )
         }
         Bottleneck::Loss => format!(
-            "{:.2} % of the segments were lost, and there was no queue in the path: check the error counters of both \
+            "{:.2} % of the segments had to be sent again, and there was no queue in the path: check the error counters of both \
              cards and of the switch, the RX ring sizes (ethtool -g), and policers",
             100.0 * shares.lost.unwrap_or(0.0)
         ),

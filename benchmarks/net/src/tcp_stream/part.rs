@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{HostTime, host_time, tcp_info};
 use seatrial_sys::root::SysRoot;
@@ -160,7 +160,7 @@ fn round_trips(team: &FlowTeam, looks: &mut QueueReadings) -> Vec<(Name, u64, u3
 fn usual(times: &[(Name, u64, u32)], flow: Name) -> Option<u32> {
     let own = times.iter().filter(|(name, ..)| *name == flow);
     let times: Vec<f64> = own.map(|(.., us)| f64::from(*us)).collect();
-    Some(Sorted::new(&times).ok()?.median() as u32)
+    Some(median(&times)? as u32)
 }
 
 fn tell_slices(lap: &Lap, out: &mut dyn Sink) {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use seatrial_bench::testing::{Enter, Kept, at_once, connect_all};
 use seatrial_bench::{Benchmark, Running, Stop, find};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::{Case, PartRecord, Phase, Reason, Site};
 
 use super::space::Pair;
 
@@ -16,10 +15,7 @@ pub fn bench(name: &str) -> &'static Benchmark {
 pub fn case(name: &str, cpus: u32, changed: &[(&str, &str)]) -> Case {
     let about = bench(name).about;
     let params = seatrial_testkit::params(about, changed);
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: (0..cpus).map(thread).collect(), ..Cpu::default() };
-    let machine = Machine { cpu, ..Machine::default() };
-    let nodes = ["n1", "n2"].map(|name| SiteNode::new(name, machine.clone())).to_vec();
+    let nodes = ["n1", "n2"].map(|name| seatrial_testkit::node(name, cpus)).to_vec();
     let mut case = bench(name).plan(&params, &Site { nodes }).expect("a plan").remove(0);
     case.places.iter_mut().for_each(|place| place.bindings.clear());
     case

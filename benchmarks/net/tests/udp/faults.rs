@@ -7,7 +7,7 @@ use seatrial_bench::Stop;
 use seatrial_model::{Cause, Integrity, Phase};
 use seatrial_net::udp_stream::BENCHMARK;
 
-use crate::rig::{Ends, Kept, case};
+use crate::rig::{Counted, Ends, Kept, case, records};
 
 #[test]
 fn foreign_datagrams_are_counted_by_themselves_and_are_in_no_number() {
@@ -30,14 +30,10 @@ fn foreign_datagrams_are_counted_by_themselves_and_are_in_no_number() {
         shout();
         std::thread::sleep(Duration::from_millis(150));
     });
-    let sent = kept[0].facts["sent"]["flows"][0]["datagrams"].as_u64().expect("a count");
+    let sent = kept[0].evidence["sent"]["flows"][0]["datagrams"].as_u64().expect("a count");
     assert_eq!(kept[1].flow(0, "foreign"), 8);
     assert_eq!((kept[1].flow(0, "received"), kept[1].flow(0, "lost")), (sent, 0));
-    let [sender, receiver] = kept;
-    let parts = [
-        sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
-        receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
-    ];
+    let parts = records(&case, kept, Integrity::Verified { checked: 1 });
     match BENCHMARK.reduce(&case, &parts) {
         Ok(measures) => assert!(measures.findings.iter().any(|finding| finding.kind == "foreign-datagrams")),
         Err(reason) => assert_eq!(reason.cause, Cause::Underloaded, "{reason}"),
@@ -54,7 +50,7 @@ fn what_the_receive_buffer_has_no_room_for_is_counted_there() {
     let receiver = &kept[1];
     let (lost, dropped) = (receiver.flow(0, "lost"), receiver.flow(0, "socket_drops"));
     // The loopback uses the backlog of a CPU, which may overflow as well; others may add to its count.
-    let backlog = &receiver.facts["received"]["counters"]["counts"]["backlog_dropped"];
+    let backlog = &receiver.evidence["received"]["counters"]["counts"]["backlog_dropped"];
     let backlog = backlog.as_u64().expect("a count");
     assert!(lost >= dropped && lost - dropped <= backlog, "{lost} lost, {dropped}, {backlog}");
     assert_eq!(receiver.flow(0, "received") + lost, receiver.flow(0, "sent"));
@@ -82,7 +78,7 @@ fn an_end_that_freezes_keeps_the_other_no_longer_than_its_patience() {
     // It answers in time, so that only the frozen end is late for its supervisor.
     let stop = || Stop::after(Duration::from_millis(50));
     receiver.run(Phase::Measure, &stop(), &mut kept).expect("ends by itself");
-    assert!(kept.facts["received"]["silent"].as_str().is_some_and(|why| why.contains("did not answer")));
+    assert!(kept.evidence["received"]["silent"].as_str().is_some_and(|why| why.contains("did not answer")));
     let again = receiver.run(Phase::Measure, &stop(), &mut kept).expect_err("there is nobody");
     assert_eq!(again.cause, Cause::IoError);
     drop(sender);

@@ -7,7 +7,7 @@ use seatrial_model::{Integrity, Phase};
 use seatrial_net::udp_stream::BENCHMARK;
 
 use crate::relay::{Deed, Relay, Relayed};
-use crate::rig::{Ends, Kept, case};
+use crate::rig::{Counted, Ends, Kept, case, records};
 
 const SPAN: Duration = Duration::from_millis(400);
 
@@ -64,7 +64,7 @@ fn hold_against(kept: &Kept, order: &[u64], sent: u64) {
 }
 
 fn sent(kept: &[Kept; 2]) -> u64 {
-    kept[0].facts["sent"]["flows"][0]["datagrams"].as_u64().expect("a count")
+    kept[0].evidence["sent"]["flows"][0]["datagrams"].as_u64().expect("a count")
 }
 
 #[test]
@@ -97,17 +97,13 @@ fn losses_at_the_head_in_bursts_and_at_the_tail_are_counted_exactly_and_hidden_b
     });
     let sent = sent(&kept);
     hold_against(&kept[1], &order, sent);
-    let bursts = &kept[1].facts["received"]["flows"][0]["bursts"];
+    let bursts = &kept[1].evidence["received"]["flows"][0]["bursts"];
     assert_eq!(bursts[0], serde_json::json!([5, 5, 1]));
     assert_eq!(bursts[1], serde_json::json!([7, 7, 2]));
     assert_eq!(kept[1].flow(0, "longest_burst"), sent - 100);
     let loss = kept[1].flow(0, "lost") as f64 / sent as f64 * 100.0;
     let case = case(&["n1"], &[]);
-    let [sender, receiver] = kept;
-    let parts = [
-        sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
-        receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
-    ];
+    let parts = records(&case, kept, Integrity::Verified { checked: 1 });
     match BENCHMARK.reduce(&case, &parts) {
         Ok(measures) => {
             assert!(
@@ -145,7 +141,7 @@ fn what_the_warm_up_sent_is_not_measured() {
     warm.into_iter().for_each(|(_, ended)| ended.expect("warms up"));
     let kept = ends.measure(Duration::from_millis(100));
     for flow in 0..3 {
-        let sent = kept[0].facts["sent"]["flows"][flow]["datagrams"].as_u64().expect("a count");
+        let sent = kept[0].evidence["sent"]["flows"][flow]["datagrams"].as_u64().expect("a count");
         assert_eq!((kept[1].flow(flow, "received"), kept[1].flow(flow, "lost")), (sent, 0), "flow {flow}");
     }
 }
@@ -160,7 +156,7 @@ fn datagrams_go_both_ways_at_once_and_the_other_way_alone() {
         };
         let (ends, kept) = Ends::measured(&case, Duration::from_millis(120), is_enough);
         for (index, kept) in kept.iter().enumerate() {
-            assert_eq!(kept.facts.contains_key("received"), receivers.contains(&index), "{direction}");
+            assert_eq!(kept.evidence.contains_key("received"), receivers.contains(&index), "{direction}");
             if receivers.contains(&index) {
                 assert_eq!(kept.flow(1, "lost"), 0);
             }

@@ -1,50 +1,31 @@
 //! Both ends of a case in this process.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+pub use seatrial_bench::testing::Kept;
 use seatrial_bench::testing::{Enter, at_once, prepare_all};
-use seatrial_bench::{Offer, Running, Sink, Stop};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+use seatrial_bench::{Offer, Running, Stop};
+use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Reason, Site};
 use seatrial_net::udp_stream::BENCHMARK;
-use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
-#[derive(Default)]
-pub struct Kept {
-    pub samples: Vec<Sample>,
-    pub facts: BTreeMap<String, Value>,
+/// What a receiver counted.
+pub trait Counted {
+    fn flow(&self, flow: usize, name: &str) -> u64;
 }
 
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
-impl Kept {
-    pub fn flow(&self, flow: usize, name: &str) -> u64 {
-        let value = &self.facts["received"]["flows"][flow][name];
+impl Counted for Kept {
+    fn flow(&self, flow: usize, name: &str) -> u64 {
+        let value = &self.evidence["received"]["flows"][flow][name];
         value.as_u64().unwrap_or_else(|| panic!("{name} of flow {flow} is {value}"))
     }
+}
 
-    pub fn record(self, part: &str, index: u32, integrity: Integrity) -> PartRecord {
-        PartRecord {
-            part: part.to_owned(),
-            index,
-            node: format!("n{index}"),
-            trial: 0,
-            samples: self.samples,
-            integrity,
-            evidence: self.facts,
-        }
-    }
+/// The records of a sender and of its receiver, which checks the data.
+pub fn records(case: &Case, [sender, receiver]: [Kept; 2], checked: Integrity) -> [PartRecord; 2] {
+    let unverified = Integrity::Unverified { why: "the other end checks".to_owned() };
+    [sender.record(&case.places[0], unverified), receiver.record(&case.places[1], checked)]
 }
 
 /// Room for seconds of data, so that a receiver without a CPU loses nothing.
@@ -59,11 +40,7 @@ pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
         let spec = about.param(name).unwrap_or_else(|| panic!("no parameter {name}"));
         params.set(name, spec.parse(value).expect("a value"));
     }
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
-    let machine = Machine { cpu, ..Machine::default() };
-    let node = |name: &&str| SiteNode::new(*name, machine.clone());
-    let site = Site { nodes: nodes.iter().map(node).collect() };
+    let site = Site { nodes: nodes.iter().map(|name| seatrial_testkit::node(name, 2)).collect() };
     BENCHMARK.plan(&params, &site).expect("a plan").remove(0)
 }
 
@@ -105,7 +82,8 @@ impl<'a> Ends<'a> {
             let ended = part.run(phase, &stop(), &mut kept);
             (kept, ended)
         });
-        ends.try_into().ok().expect("two ends")
+        let Ok(ends) = ends.try_into() else { panic!("two ends") };
+        ends
     }
 
     pub fn measure(&mut self, span: Duration) -> [Kept; 2] {

@@ -8,7 +8,7 @@ use seatrial_model::{Cause, Integrity, Phase, Reason};
 use seatrial_net::udp_stream::BENCHMARK;
 use serde_json::Value;
 
-use crate::rig::{Ends, case};
+use crate::rig::{Ends, case, records};
 use crate::space::{Net, Pair};
 use seatrial_testkit::starved::Watch;
 
@@ -61,7 +61,7 @@ fn try_search() -> Option<Result<Searched, String>> {
     }
     let integrity = ends.parts[1].verify().expect("looked");
     assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
-    let steps = kept[0].facts["steps"].as_array().expect("steps").clone();
+    let steps = kept[0].evidence["steps"].as_array().expect("steps").clone();
     let sum = |name: &str| steps.iter().map(|step| step[name].as_u64().expect("a count")).sum::<u64>();
     assert_eq!(sum("sent"), sum("received") + sum("lost"));
     // Exact: the loss of all steps is what the filter dropped. A receiver without a CPU for seconds gives up waiting
@@ -74,11 +74,8 @@ fn try_search() -> Option<Result<Searched, String>> {
     for step in steps.iter().filter(|step| step["came"] == "free") {
         holds(step);
     }
-    let [sender, receiver] = <[_; 2]>::try_from(kept).unwrap_or_else(|_| panic!("two ends"));
-    let parts = [
-        sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
-        receiver.record("receiver", 1, integrity),
-    ];
+    let kept = <[_; 2]>::try_from(kept).expect("two ends");
+    let parts = records(&case, kept, integrity);
     let found = BENCHMARK.reduce(&case, &parts);
     let found = found.map(|measures| measures.metrics["loss_free"].trials[0][0] * 1e9 / 8.0 / 1000.0);
     Some(Ok((found, starved)))
@@ -125,11 +122,8 @@ fn a_link_that_takes_all_that_can_be_offered_is_said_to_be_not_reached() {
         let mut ends = Ends::here(&case).expect("connected");
         let ran = ends.run(Phase::Measure, Duration::from_nanos(case.budget.measure.get()));
         let [(sender, Ok(())), (receiver, Ok(()))] = ran else { continue };
-        let steps = sender.facts["steps"].as_array().expect("steps").clone();
-        let parts = [
-            sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
-            receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
-        ];
+        let steps = sender.evidence["steps"].as_array().expect("steps").clone();
+        let parts = records(&case, [sender, receiver], Integrity::Verified { checked: 1 });
         let measures = BENCHMARK.reduce(&case, &parts);
         let kinds: Vec<_> =
             measures.iter().flat_map(|all| &all.findings).map(|one| one.kind.as_str()).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_model::{Cause, Integrity, Phase};
 use seatrial_net::udp_stream::BENCHMARK;
 
-use crate::rig::{Ends, Kept, case};
+use crate::rig::{Counted, Ends, Kept, case, records};
 use crate::space::{Net, Pair};
 
 const ENOUGH: u64 = 150;
@@ -43,7 +43,7 @@ fn one_in_ten_in_a_hundred_and_in_a_thousand_are_counted_as_the_filter_counts_th
         assert!(gone > 0, "1 in {of} of {}", receiver.flow(0, "sent"));
         assert_eq!(receiver.flow(0, "lost"), gone, "1 in {of}");
         assert_eq!(receiver.flow(0, "received") + gone, receiver.flow(0, "sent"), "1 in {of}");
-        assert_eq!(receiver.facts["received"]["flows"][0]["bursts"], serde_json::json!([[1, 1, gone]]));
+        assert_eq!(receiver.evidence["received"]["flows"][0]["bursts"], serde_json::json!([[1, 1, gone]]));
     }
 }
 
@@ -52,7 +52,7 @@ fn bursts_and_the_tail_are_counted_with_their_lengths() {
     let plain = &[("offload", "plain")];
     let Some((kept, gone)) = dropped("numgen inc mod 50 < 7", plain) else { return };
     assert_eq!(kept[1].flow(0, "lost"), gone);
-    let bursts = &kept[1].facts["received"]["flows"][0]["bursts"];
+    let bursts = &kept[1].evidence["received"]["flows"][0]["bursts"];
     assert!(bursts.as_array().expect("a list").iter().any(|class| class[0] == 7), "{bursts}");
     // Packets of 128 B, of which the first hundred pass.
     let Some((kept, gone)) = dropped("quota over 12800 bytes", plain) else { return };
@@ -80,12 +80,12 @@ fn pieces_that_are_cut_and_put_together_lose_nothing_over_both_protocols() {
             kept = measured();
         }
         let headers = if net.four { 28 } else { 48 };
-        assert_eq!(kept[0].facts["sent"]["message"], net.mtu - headers, "what fits the path");
+        assert_eq!(kept[0].evidence["sent"]["message"], net.mtu - headers, "what fits the path");
         for flow in 0..3 {
             assert_eq!((kept[1].flow(flow, "lost"), kept[1].flow(flow, "duplicates")), (0, 0));
             assert!(kept[1].flow(flow, "received") > 0, "flow {flow}");
         }
-        let interface = &kept[1].facts["received"]["interface"];
+        let interface = &kept[1].evidence["received"]["interface"];
         assert_eq!(interface, "v2");
     }
 }
@@ -124,8 +124,8 @@ fn a_message_larger_than_the_path_is_refused_or_goes_in_fragments_that_are_told(
     let received = kept[1].flow(0, "received");
     assert_eq!(kept[1].flow(0, "lost"), 0);
     // 8908 bytes behind the IP header, 1480 in each fragment but the last.
-    assert_eq!(kept[0].facts["sent"]["counters"]["counts"]["fragments_made"], received * 7);
-    assert_eq!(kept[1].facts["received"]["counters"]["counts"]["fragments_come"], received * 7);
+    assert_eq!(kept[0].evidence["sent"]["counters"]["counts"]["fragments_made"], received * 7);
+    assert_eq!(kept[1].evidence["received"]["counters"]["counts"]["fragments_come"], received * 7);
 }
 
 /// Floods through a shaper at the sender, of 20 Mbit/s and a queue of 20 kB. Returns the records of both ends, the
@@ -141,11 +141,11 @@ fn through_a_shaper(offload: &str) -> Option<([Kept; 2], u64, u64, u64)> {
         ends.measure(Duration::from_millis(300))
     };
     let is_full = |kept: &[Kept; 2]| {
-        let dropped = kept[0].facts["sent"]["counters"]["counts"]["queue_dropped"].as_u64();
+        let dropped = kept[0].evidence["sent"]["counters"]["counts"]["queue_dropped"].as_u64();
         dropped.is_some_and(|count| count > 0) && (offload == "plain" || kept[1].flow(0, "lost") > 0)
     };
     let kept = (0..40).map(|_| measured()).find(is_full).expect("a queue that is full");
-    let sent = &kept[0].facts["sent"];
+    let sent = &kept[0].evidence["sent"];
     let dropped = sent["counters"]["counts"]["queue_dropped"].as_u64().expect("a count");
     let count = |name: &str| sent["flows"][0][name].as_u64().expect("a count");
     let refused = count("refused") + count("cut_short");
@@ -166,14 +166,11 @@ fn a_queue_of_the_sender_that_is_full_is_waited_for_and_is_no_loss() {
 fn what_the_senders_queue_drops_without_a_word_is_found_there() {
     let Some((kept, lost, dropped, refused)) = through_a_shaper("gso") else { return };
     assert!(lost > 0, "a piece is larger than what the queue holds");
-    let again = kept[0].facts["sent"]["segments"].as_u64().expect("a count") * refused;
+    let again = kept[0].evidence["sent"]["segments"].as_u64().expect("a count") * refused;
     assert!(dropped >= lost && dropped - lost <= again, "{lost} lost, {dropped} dropped, {again} sent again");
-    let [sender, receiver] = kept;
-    let parts = [
-        sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
-        receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
-    ];
-    let measures = BENCHMARK.reduce(&case(&["n1", "n2"], &[]), &parts).expect("numbers");
+    let case = case(&["n1", "n2"], &[]);
+    let parts = records(&case, kept, Integrity::Verified { checked: 1 });
+    let measures = BENCHMARK.reduce(&case, &parts).expect("numbers");
     let finding = measures.findings.iter().find(|finding| finding.kind == "datagrams-lost").expect("told");
     assert!(finding.text.contains("in the sender's queue"), "{}", finding.text);
 }
@@ -196,5 +193,5 @@ fn an_interface_that_goes_down_ends_the_case_with_its_reason() {
     assert!(error.text.contains("10.99.0.2"), "{}", error.text);
     // The receiver waited for the count, and records that it never came.
     receiver.expect("it can go no further, which is no fault of its own");
-    assert!(kept.facts["received"]["silent"].as_str().is_some_and(|why| why.contains("10.99.0.1")));
+    assert!(kept.evidence["received"]["silent"].as_str().is_some_and(|why| why.contains("10.99.0.1")));
 }

@@ -105,7 +105,8 @@ fn many(
 ) -> Result<Vec<u64>, Reason> {
     let tallies: Vec<Vec<Arc<Tally>>> =
         words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
-    let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);
+    let grouped = endpoints[0].config.moderation(WORD) as u64;
+    let mut all = samplers(Direction::Forward, &[WORD], &[grouped], &tallies);
     std::thread::scope(|scope| {
         let by_port = endpoints.iter().zip(words).zip(&tallies);
         let threads = by_port.flat_map(|((endpoint, words), tallies)| {

@@ -73,7 +73,7 @@ impl Words {
         let qps = endpoint.pairs_of(thread).map(qp).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
-            queue: SendQueue::new(endpoint, thread, 1, "result"),
+            queue: SendQueue::new(endpoint, thread, endpoint.config.moderation(WORD) as u64, "result"),
             qps: qps.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
@@ -99,10 +99,19 @@ impl Words {
             }
             for qp in 0..self.qps.len() {
                 while self.queue.room(qp) > 0 {
-                    self.post(endpoint, qp)?;
+                    self.post(endpoint, qp, false)?;
                 }
             }
             self.tallied(endpoint, tally)?;
+        }
+        for qp in 0..self.qps.len() {
+            // One more, whose completion covers all before it.
+            while self.queue.ends_unsignalled(qp) {
+                match self.queue.room(qp) {
+                    0 => self.tallied(endpoint, tally)?,
+                    _ => self.post(endpoint, qp, true)?,
+                }
+            }
         }
         while !self.queue.is_idle() {
             self.tallied(endpoint, tally)?;
@@ -121,13 +130,13 @@ impl Words {
 
     pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Reason> {
         let start = now_ns();
-        self.post(endpoint, 0)?;
+        self.post(endpoint, 0, true)?;
         while self.wait(endpoint)? == 0 {}
         Ok((start, now_ns()))
     }
 
     #[inline]
-    fn post(&mut self, endpoint: &RdmaEndpoint, number: usize) -> Result<(), Reason> {
+    fn post(&mut self, endpoint: &RdmaEndpoint, number: usize, signalled: bool) -> Result<(), Reason> {
         let qp = &mut self.qps[number];
         let at = (qp.posted % self.depth) as usize;
         let (round, word) = (qp.posted / self.words, qp.posted % self.words);
@@ -138,7 +147,7 @@ impl Words {
             qp.list.set_operands(at, round, round + 1);
         }
         qp.posted += 1;
-        self.queue.add(number, &mut qp.list, at, true);
+        self.queue.add(number, &mut qp.list, at, signalled);
         self.queue.post(number, &mut qp.list, at..at + 1).map_err(during(&self.label, "posting an atomic"))
     }
 
@@ -146,19 +155,22 @@ impl Words {
     #[inline]
     fn wait(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
         let Self { queue, qps, depth, words, wrong, first, .. } = self;
-        queue.wait("an atomic", |qp, _| {
+        queue.wait("an atomic", |qp, completed| {
             let qp = &mut qps[qp];
-            let found = endpoint.region.word(result(endpoint, qp.number, qp.seen % *depth));
-            let (round, word) = (qp.seen / *words, qp.seen % *words);
-            if found != round {
-                *wrong += 1;
-                let text = format!(
-                    "operation {round} on word {word} of queue pair {} found {found}, not the value of the previous operation",
-                    qp.number
-                );
-                first.get_or_insert(text);
+            for _ in 0..completed {
+                let found = endpoint.region.word(result(endpoint, qp.number, qp.seen % *depth));
+                let (round, word) = (qp.seen / *words, qp.seen % *words);
+                if found != round {
+                    *wrong += 1;
+                    let text = format!(
+                        "operation {round} on word {word} of queue pair {} found {found}, not the value of the previous \
+                         operation",
+                        qp.number
+                    );
+                    first.get_or_insert(text);
+                }
+                qp.seen += 1;
             }
-            qp.seen += 1;
             Ok(())
         })
     }

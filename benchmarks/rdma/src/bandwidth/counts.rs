@@ -26,6 +26,10 @@ const LOOKS: std::ops::RangeInclusive<Duration> = Duration::from_millis(5)..=Dur
 /// Readings per size, within the bounds of `LOOKS`.
 const EACH: u32 = 40;
 
+/// A path on which nothing was completed for this long before the end of a phase stood still, if completions came ten times
+/// as often before.
+const STALL: Nanos = Nanos::millis(100);
+
 /// Least completions of a sample: one completion more or less changes it by a few percent at most.
 const FEWEST: u64 = 20;
 
@@ -91,7 +95,7 @@ impl Reading {
     }
 }
 
-/// An interval in which messages of one size, several sizes or none were completed.
+/// An interval in which messages of one size or of several sizes were completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Interval {
     start: u64,
@@ -148,6 +152,8 @@ pub struct Sampler {
     seen: Reading,
     last: Reading,
     start: u64,
+    /// When the counters were read last.
+    looked: u64,
     before: Option<usize>,
     current: Option<Interval>,
     wholes: Vec<Whole>,
@@ -174,6 +180,7 @@ impl Sampler {
             seen: last.clone(),
             last,
             start: now,
+            looked: now,
             before: None,
             current: None,
             wholes,
@@ -183,6 +190,7 @@ impl Sampler {
     /// Reads the counters, and emits a sample if one is complete.
     pub fn read_counts(&mut self, now: u64, out: &mut dyn Sink) {
         let reading = Reading::of(&self.tallies, self.sizes.len());
+        self.looked = now;
         self.take(reading, now, out);
     }
 
@@ -195,6 +203,8 @@ impl Sampler {
             reading.messages.iter().zip(&self.last.messages).map(|(now, before)| now - before).collect();
         let mut some = moved.iter().enumerate().filter(|(_, count)| **count > 0);
         let (size, end) = match (some.next(), some.next()) {
+            // The interval goes on, so that a stall is part of it.
+            (None, _) => return,
             (Some((size, count)), None) => {
                 if *count < FEWEST * self.grouped[size] && now - self.start < 100 * SLICE.get() {
                     return;
@@ -234,12 +244,27 @@ impl Sampler {
     }
 
     pub fn end(&mut self, out: &mut dyn Sink) {
+        self.close_stall(out);
         self.remember(&Reading::of(&self.tallies, self.sizes.len()));
         for size in 0..self.sizes.len() {
             let whole = self.wholes[size];
             if !whole.told && whole.messages > 0 && whole.last > whole.first {
                 self.tell(size, whole.first, whole.last, whole.messages, out);
             }
+        }
+    }
+
+    /// A stall that lasts to the end of the phase has no completion that would end its interval.
+    fn close_stall(&mut self, out: &mut dyn Sink) {
+        let stalled = self.looked.saturating_sub(self.start);
+        let Some(last @ Interval { size: Some(size), .. }) = self.current else { return };
+        let completions = (last.messages / self.grouped[size]).max(1);
+        if self.seen.messages == self.last.messages
+            && stalled >= STALL.get().max(10 * (last.end - last.start) / completions)
+        {
+            let stall = Interval { start: self.start, end: self.looked, size: Some(size), messages: 0 };
+            self.close(stall, out);
+            self.tell(size, stall.start, stall.end, 0, out);
         }
     }
 
@@ -305,6 +330,24 @@ mod tests {
                 ("1001 B".to_owned(), 30 * MS, 40 * MS, 200_200.0)
             ]
         );
+    }
+
+    #[test]
+    fn a_stall_is_part_of_the_rate() {
+        let told = sampled(&[1], &[&[99], &[99], &[0], &[0], &[99], &[99], &[99]]);
+        let times: Vec<(u64, u64)> = told.iter().map(|(_, start, end, _)| (start / MS, end / MS)).collect();
+        assert_eq!(times, [(10, 20), (20, 50), (50, 60)]);
+        assert!(told.iter().all(|(.., bytes)| *bytes == 99.0));
+    }
+
+    #[test]
+    fn a_stall_to_the_end_is_part_of_the_rate_and_a_slow_message_is_no_stall() {
+        let nothing: &[u64] = &[0];
+        let counts = [&[&[99_u64][..]; 4][..], &[nothing; 12][..]].concat();
+        let told = sampled(&[1], &counts);
+        let last = told.last().expect("a sample");
+        assert_eq!((last.1 / MS, last.2 / MS, last.3), (40, 160, 0.0));
+        assert_eq!(sampled(&[1], &counts[..10]).len(), 2, "60 ms may be the last messages on their way");
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn why_not(clients: &[PartRecord]) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::{Integrity, Nanos, Params, Subject};
+    use seatrial_model::{Nanos, Params, Subject};
     use seatrial_sys::verbs::VerbKind;
 
     const SEND: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
@@ -166,12 +166,8 @@ mod tests {
         };
         PartRecord {
             part: "client".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: medians.iter().map(sample).collect(),
-            integrity: Integrity::Verified { checked: 1 },
             evidence: serde_json::from_value(evidence).expect("an object"),
+            ..seatrial_testkit::part(medians.iter().map(sample).collect())
         }
     }
 

@@ -187,19 +187,17 @@ fn bytes_are_counted_where_they_are_sent_and_a_missing_part_makes_no_number() {
         part: "node".to_owned(),
         index,
         node: format!("n{}", index + 1),
-        trial: 0,
-        samples: vec![Sample::new(
-            "sent",
-            [("thread", 0_u64.into())].into(),
-            (Nanos(0), Nanos(1_000_000_000)),
-            Quantity::bytes(sent.iter().sum()),
-        )],
-        integrity: Integrity::Verified { checked: 1 },
         evidence: [
             ("sent".to_owned(), json!([FlowBytes { window_ns: 1_000_000_000, bytes: sent.to_vec() }])),
             ("device".to_owned(), device(index)),
         ]
         .into(),
+        ..seatrial_testkit::part(vec![Sample::new(
+            "sent",
+            [("thread", 0_u64.into())].into(),
+            (Nanos(0), Nanos(1_000_000_000)),
+            Quantity::bytes(sent.iter().sum()),
+        )])
     };
     let (full, tenth) = (125_000_000, 12_500_000);
     let records = [record(0, [full, full]), record(1, [tenth, tenth]), record(2, [full, full])];

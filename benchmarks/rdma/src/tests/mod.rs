@@ -46,15 +46,7 @@ fn card(name: &str, address: &str, image: &str, node: u32) -> Hca {
 }
 
 fn node(name: &str, hcas: Vec<Hca>) -> SiteNode {
-    let thread = |id: u32| CpuThread {
-        id,
-        core: Some(id),
-        node: Some(id / 4),
-        l3: Some(id / 4),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
-    };
+    let thread = |id: u32| CpuThread { node: Some(id / 4), l3: Some(id / 4), ..seatrial_testkit::thread(id) };
     let numa = |id: u32| NumaNode {
         id,
         cpus: (4 * id..4 * id + 4).collect(),

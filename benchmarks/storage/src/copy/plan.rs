@@ -95,7 +95,7 @@ fn require_room(from: Option<&FileSystem>, to: Option<&FileSystem>, size: u64) -
 }
 
 fn disks<'a>(machine: &'a Machine, system: Option<&FileSystem>) -> Vec<&'a Disk> {
-    let all = machine.disks.known().map_or(&[][..], Vec::as_slice);
+    let all = machine.disks.listed();
     let below = system.map_or(&[][..], |found| &found.disks);
     all.iter().filter(|disk| below.contains(&disk.name)).collect()
 }

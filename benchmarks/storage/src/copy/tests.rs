@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium};
-use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Machine, Medium};
+use seatrial_model::{Case, Cause, Integrity, Limit, Phase, Reason, Site, SiteNode};
 
 use super::BENCHMARK;
 use super::part::CopyWorker;
@@ -12,8 +12,7 @@ use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
 fn site(systems: Vec<FileSystem>, disks: Vec<Disk>) -> Site {
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    let cpu = seatrial_testkit::cores([0]);
     let (file_systems, disks) = (Known::Known(systems), Known::Known(disks));
     Site { nodes: vec![SiteNode::new("n1", Machine { cpu, file_systems, disks, ..Machine::default() })] }
 }
@@ -59,15 +58,7 @@ fn every_way_copies_what_there_is_and_leaves_nothing() {
         }
         let integrity = worker.verify().expect("looked");
         assert_eq!(integrity, Integrity::Verified { checked: 2560 << 10 });
-        let record = PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: kept.samples,
-            integrity,
-            evidence: kept.evidence,
-        };
+        let record = kept.record(&case.places[0], integrity);
         let measures = BENCHMARK.reduce(&case, &[record]).expect("figures");
         assert_eq!(measures.metrics.contains_key("unsynced"), sync == "end");
         for end in ["from", "to"] {

@@ -35,7 +35,7 @@ impl<'a> Directory<'a> {
 
     /// For each disk with writable file systems that are on no other disk, the largest of them.
     fn of_disks(machine: &'a Machine) -> Result<Vec<Self>, Reason> {
-        let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
+        let disks = machine.disks.listed();
         let mut found = Vec::new();
         // Loop devices and RAM disks are left out; their file systems can be named.
         for disk in disks.iter().filter(|disk| disk.is_permanent()) {
@@ -89,7 +89,7 @@ impl<'a> Directory<'a> {
 
     /// The disks below the file system, the members of composed ones (md, dm) included.
     pub fn disks(&self, machine: &'a Machine) -> Vec<&'a Disk> {
-        let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
+        let disks = machine.disks.listed();
         let named = |name: &String| disks.iter().find(|disk| disk.name == *name);
         match (self.disk, self.file_system) {
             (Some(disk), _) => vec![disk],

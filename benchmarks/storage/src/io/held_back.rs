@@ -91,7 +91,6 @@ fn told(place: Place, share: f64) -> Hold {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::Integrity;
     use serde_json::json;
 
     use super::*;
@@ -106,13 +105,8 @@ mod tests {
         });
         evidence.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
         PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: Vec::new(),
-            integrity: Integrity::Verified { checked: 1 },
             evidence: serde_json::from_value(evidence).expect("a map"),
+            ..seatrial_testkit::part(Vec::new())
         }
     }
 

@@ -13,7 +13,7 @@ pub const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 
 pub const DIRECTORY: ParamSpec = ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
     "Directory for the files, as a full path; disks: one directory on each disk with a writable file system of its own; \
-     auto: the current directory, or /var/tmp if that is in memory.",
+     auto: the current directory, or /var/tmp if that is in memory or takes no files.",
 );
 
 pub const PATTERN: ParamSpec = ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq")

@@ -39,7 +39,7 @@ const ABOUT: About = About {
     params: &[
         ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
             "Directory for the files, as a full path; auto: the current directory, or /var/tmp if that is in \
-             memory.",
+             memory or takes no files.",
         ),
         ParamSpec::new("threads", Kind::Load(1, plan::MOST_THREADS), "1").word(CORES).doc(
             "Number of threads; cores: one for each core, as many as the node with the fewest has.",

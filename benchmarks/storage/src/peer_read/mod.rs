@@ -30,7 +30,7 @@ const ABOUT: About = About {
     params: &[
         ParamSpec {
             doc: "Directory on a file system that both nodes mount, as a full path; auto: the writer's \
-                current directory, or /var/tmp if that is in memory.",
+                current directory, or /var/tmp if that is in memory or takes no files.",
             ..specs::DIRECTORY
         },
         specs::PATTERN,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+use seatrial_model::machine::Known;
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::BENCHMARK;
@@ -11,9 +11,9 @@ use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
 fn node(name: &str, boot: &str) -> SiteNode {
-    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
-    SiteNode::new(name, Machine { cpu, boot_id: Known::Known(boot.to_owned()), ..Machine::default() })
+    let mut node = seatrial_testkit::node(name, 1);
+    node.machine.boot_id = Known::Known(boot.to_owned());
+    node
 }
 
 fn planned(nodes: Vec<SiteNode>, directory: &str, changed: &[(&str, &str)]) -> Result<Case, Reason> {
@@ -50,12 +50,8 @@ fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Running>; 2], R
 fn reduced(case: &Case, kept: &Kept) -> Result<seatrial_model::Measures, Reason> {
     let record = PartRecord {
         part: "reader".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples.clone(),
-        integrity: Integrity::Verified { checked: 1 },
         evidence: kept.evidence.clone(),
+        ..seatrial_testkit::part(kept.samples.clone())
     };
     BENCHMARK.reduce(case, &[record])
 }

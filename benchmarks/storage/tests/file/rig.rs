@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Running, Stop, find};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{
-    Case, Integrity, Measures, Params, PartPlacement, PartRecord, Phase, Reason, Site, SiteNode,
-};
+use seatrial_model::{Case, Integrity, Measures, Params, PartPlacement, PartRecord, Phase, Reason, Site};
 use tempfile::TempDir;
 
 /// Runs a command; returns its output, or its error message.
@@ -159,9 +156,7 @@ pub fn case_of(nodes: usize, directory: &Path, changed: &[(&str, &str)]) -> Case
     for (name, value) in changed {
         params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
     }
-    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
-    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-    let nodes = (1..=nodes).map(|number| SiteNode::new(format!("n{number}"), machine.clone()));
+    let nodes = (1..=nodes).map(|number| seatrial_testkit::node(&format!("n{number}"), 1));
     let mut case = bench().plan(&params, &Site { nodes: nodes.collect() }).expect("a plan").remove(0);
     case.places.iter_mut().for_each(|place| place.bindings.clear());
     case

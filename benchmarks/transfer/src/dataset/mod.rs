@@ -25,7 +25,8 @@ const ID: &str = "transfer.dataset";
 
 const PARAMS: [ParamSpec; 15] = with_set(
     &[ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
-        "Directory for the data set, as a full path; auto: the current directory, or /var/tmp if that is in memory.",
+        "Directory for the data set, as a full path; auto: the current directory, or /var/tmp if that is in memory or \
+         takes no files.",
     )],
     &[
         ParamSpec::new("special", Kind::Flag, "false").doc(

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine};
-use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::machine::{FileSystem, Known, Machine};
+use seatrial_model::{Case, Cause, Integrity, Phase, Reason, Site, SiteNode};
 
 use super::BENCHMARK;
 use super::part::DatasetWorker;
@@ -14,8 +14,7 @@ use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
 fn planned(systems: Vec<FileSystem>, changed: &[(&str, &str)]) -> Result<Case, Reason> {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
+    let cpu = seatrial_testkit::cores(0..2);
     let machine = Machine { cpu, file_systems: Known::Known(systems), ..Machine::default() };
     let params = seatrial_testkit::params(BENCHMARK.about, changed);
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
@@ -38,18 +37,6 @@ fn run(worker: &mut DatasetWorker) -> Kept {
     kept
 }
 
-fn record(kept: Kept, integrity: Integrity) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples,
-        integrity,
-        evidence: kept.evidence,
-    }
-}
-
 #[test]
 fn every_kind_of_set_is_made_read_compared_and_removed() {
     for changed in [
@@ -69,7 +56,8 @@ fn every_kind_of_set_is_made_read_compared_and_removed() {
             "{changed:?}: {integrity:?}"
         );
         assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0, "{changed:?}: left");
-        let measures = BENCHMARK.reduce(&case, &[record(kept, integrity)]).expect("numbers");
+        let record = kept.record(&case.places[0], integrity);
+        let measures = BENCHMARK.reduce(&case, &[record]).expect("numbers");
         for metric in BENCHMARK.about.metrics {
             let told = &measures.metrics[metric.name].trials[0];
             assert!(told.iter().all(|value| *value > 0.0 || bytes == 0), "{changed:?}: {}", metric.name);

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
+use seatrial_model::quoted;
+
 use super::tool::Tool;
 
 /// ssh asks nobody for a password.
@@ -161,14 +163,6 @@ pub fn shown(commands: &[Command]) -> String {
     commands.iter().map(line).collect::<Vec<_>>().join(" | ")
 }
 
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@,=:%".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,7 +224,7 @@ mod tests {
             of(Tool::TarSsh, asked).contains("ssh -c aes128-ctr ")
                 && of(Tool::TarSsh, asked).contains("-xpf")
         );
-        assert!(of(Tool::Bbcp, asked).starts_with("bbcp -r -s 2 -w =1048576 -p -T "));
+        assert!(of(Tool::Bbcp, asked).starts_with("bbcp -r -s 2 -w '=1048576' -p -T "));
         assert_eq!(
             of(Tool::Rclone, asked),
             "rclone --config= copy --transfers 2 --sftp-ssh 'ssh -c aes128-ctr -o BatchMode=yes n2' \

@@ -7,9 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use seatrial_bench::testing::{Kept, connect_all};
 use seatrial_bench::{Running, Stop};
-use seatrial_model::machine::{
-    Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium, Nic, NicKind,
-};
+use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Machine, Medium, Nic, NicKind};
 use seatrial_model::{
     Bytes, Case, Cause, Integrity, Limit, Nanos, Params, PartRecord, Phase, Quantity, Reason, Row, Sample,
     Site, SiteNode, Unit,
@@ -21,8 +19,7 @@ use super::BENCHMARK;
 use super::sender::{BUSIEST, COPIED, OF_CLASS, WIRE_CURVE};
 
 fn site(nodes: &[(&str, Machine)]) -> Site {
-    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    let cpu = seatrial_testkit::cores([0]);
     let node = |(name, machine): &(&str, Machine)| {
         SiteNode::new(*name, Machine { cpu: cpu.clone(), ..machine.clone() })
     };

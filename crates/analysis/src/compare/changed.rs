@@ -35,7 +35,7 @@ pub fn changed(a: &Site, b: &Site) -> Vec<Changed> {
 /// without nodes among the parts, between the two runs.
 pub fn changed_parts(a: (&Site, &[Part]), b: (&Site, &[Part])) -> Vec<Changed> {
     let node = |site: &'_ Site, part: &Part| match part {
-        Part::Node(name) => site.nodes.iter().find(|node| node.name == *name).cloned(),
+        Part::Node(name) => site.node(name).cloned(),
         _ => None,
     };
     let pairs: Vec<(SiteNode, SiteNode)> =

@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::profile::{Absence, Bar};
-use seatrial_model::{Cost, Interaction, MetricSpec, Parts, SiteNode, Unit};
+use seatrial_model::{MetricSpec, SiteNode, Unit};
 
 use super::*;
 use crate::judge::fixture::{limit, measured, metric, no_limit, params};
@@ -11,18 +11,8 @@ const METRIC: MetricSpec = MetricSpec::higher_is_better("bandwidth", Unit::Gigab
 
 static ABOUT: About = About {
     id: "mem.bandwidth",
-    version: 1,
-    title: "",
-    doc: "",
-    checks: &[],
-    params: &[],
     metrics: &[METRIC, MetricSpec { name: "traffic", ..METRIC }],
-    series: &[],
-    parts: Parts::One("worker"),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
+    ..About::WORKER
 };
 
 fn case(node: &str, kernel: &str, median: f64) -> CaseRecord {

@@ -16,6 +16,13 @@ pub(super) fn route(cases: &[&CaseRecord]) -> String {
     }
 }
 
+/// The same, from `node` if it is the first of a pair: its own routes are what the other nodes do not show.
+pub(super) fn route_of(node: &str, cases: &[&CaseRecord]) -> String {
+    let own: Vec<&CaseRecord> =
+        cases.iter().copied().filter(|case| case.nodes.first().is_some_and(|first| first == node)).collect();
+    route(if own.is_empty() { cases } else { &own })
+}
+
 /// The same of two nodes among those of these cases. Where no address was recorded, that of the name.
 fn route_between(cases: &[&CaseRecord], from: &str, to: &str) -> String {
     match address_of(cases, to) {
@@ -90,6 +97,11 @@ mod tests {
         assert_eq!(told(four), "`ip route get 10.77.0.4` on n1");
         assert_eq!(told("tried [fd00::4]:35039, in vain"), "`ip route get fd00::4` on n1");
         assert_eq!(told("at 12:30 nothing moved for 20 s"), by_name);
+        let mut back = pair.clone();
+        back.nodes.reverse();
+        back.reason = Some("the peer cannot be reached: 10.0.0.1:35039: timed out".to_owned());
+        assert_eq!(route_of("n4", &[&pair, &back]), "`ip route get 10.0.0.1` on n4");
+        assert_eq!(route_of("n2", &[&pair, &back]), by_name, "of neither");
         let socket = FlowSocket { peer: Some("10.0.0.3:50001".to_owned()) };
         LastFlows(vec![FlowLoss { sender: FlowEnd { socket }, ..FlowLoss::default() }])
             .put(&mut pair.evidence);

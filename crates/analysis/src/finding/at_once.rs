@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Subject, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 
 use super::hashing;
 
@@ -101,7 +101,7 @@ impl Classes {
 impl Step {
     pub fn median(&self) -> Option<f64> {
         let totals: Vec<f64> = self.repeats.iter().map(|repeat| repeat.total).collect();
-        Sorted::new(&totals).ok().map(|sorted| sorted.median())
+        median(&totals)
     }
 
     /// The repeat with the median total; of an even number the lower one.
@@ -239,9 +239,8 @@ fn step(number: u64, cases: &[&CaseRecord], name: &str, line: Option<&Line>) -> 
 
 /// The rate of each trial; the median of all trials when the samples are stored in a file.
 fn rates(metric: &MetricRecord) -> Vec<f64> {
-    let of_trial = |trial: &Vec<f64>| Sorted::new(trial).ok().map(|sorted| sorted.median());
     match &metric.samples {
-        Some(trials) => trials.iter().filter_map(of_trial).collect(),
+        Some(trials) => trials.iter().filter_map(|trial| median(trial)).collect(),
         None => vec![metric.median],
     }
 }
@@ -260,7 +259,7 @@ pub(super) mod tests {
         case.case = id;
         case.origin.pattern = Some("trunk".to_owned());
         case.origin.step = Some(flows);
-        let median = Sorted::new(rates).expect("rates").median();
+        let median = median(rates).expect("rates");
         let mut metric = metric(median, (median, median), no_limit());
         metric.samples = Some(rates.iter().map(|rate| vec![*rate; 3]).collect());
         case.metrics.insert("throughput".to_owned(), metric);

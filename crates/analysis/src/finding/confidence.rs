@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Confidence, Finding};
+use seatrial_model::{Confidence, Finding, quoted};
 
-use crate::command::{named_params, nodes_word, quoted};
+use crate::command::{named_params, nodes_word};
 
 /// How many times as far as chance explains a node is away at least for a high confidence.
 const FAR: f64 = 2.0;

@@ -1,13 +1,15 @@
 //! `culprit`: the node that one or several failed cases point to.
 //!
 //! A node that vanishes in its own case is a culprit by itself. Of two nodes that failed together, the culprit is the
-//! node that failed with several partners, if each partner was measured with another node. Where pairs were measured in both
+//! node that failed with several partners, if each partner was measured with another node. A case that moved next to nothing
+//! is no result here: what stopped the others almost stopped it. Where pairs were measured in both
 //! directions, a node that fails on one side is told by that side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Cause, Confidence, Finding, Outcome, Severity, Subject, Unit};
+use seatrial_model::{Better, CaseId, Cause, Confidence, Finding, Outcome, Severity, Subject, Unit};
+use seatrial_stats::median;
 
 use super::Rule;
 use super::confidence;
@@ -23,6 +25,9 @@ pub(super) const RULE: Rule = Rule {
 
 /// Smallest number of partners that a node failed with: with one partner either node may be the cause.
 const FEWEST_PARTNERS: usize = 2;
+
+/// Share of the median of a question below which the rate of a case is next to nothing.
+const NEXT_TO_NOTHING: f64 = 0.05;
 
 /// Cases named in one finding; more are counted.
 const MOST_NAMED: usize = 3;
@@ -68,9 +73,13 @@ fn has_no_result(case: &CaseRecord) -> bool {
 
 fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
     let nodes: BTreeSet<&str> = cases.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
-    let is_measured = |node: &str, side: SlowSide| {
-        cases.iter().any(|case| case.outcome == Outcome::Measured && side.has_node(node, &case.nodes))
+    let crawling = crawling(cases);
+    let measured = |node: &str, side: SlowSide| -> Vec<&CaseRecord> {
+        let own = |case: &&CaseRecord| case.outcome == Outcome::Measured && side.has_node(node, &case.nodes);
+        cases.iter().copied().filter(own).collect()
     };
+    let has_crawled = |case: &&CaseRecord| crawling.contains(&case.case);
+    let is_measured = |node: &str, side: SlowSide| !measured(node, side).iter().all(has_crawled);
     let of = |node: &str, side: SlowSide| {
         let own = || cases.iter().copied().filter(|case| side.has_node(node, &case.nodes));
         let bad: Vec<&CaseRecord> = own().filter(|case| has_no_result(case)).collect();
@@ -82,17 +91,21 @@ fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
         let is_it = !is_measured(node, side) && good.len() >= FEWEST_PARTNERS;
         is_it.then(|| {
             let (good, others) = (some_of(&good), if good.len() == 2 { "both" } else { "these" });
+            let result = match measured(node, side).len() {
+                0 => "no result",
+                _ => "less than a twentieth of the usual rate elsewhere and no other result",
+            };
             let text = match side {
                 SlowSide::Both => format!(
-                    "{node} failed with {good} and has no result with any node, while {others} have results with others: \
+                    "{node} failed with {good} and has {result} with any node, while {others} have results with others: \
                      the fault is likely on {node}"
                 ),
                 SlowSide::Sends => format!(
-                    "{node} failed to send to {good} and has no result of sending, while {others} receive from others: the \
+                    "{node} failed to send to {good} and has {result} of sending, while {others} receive from others: the \
                      fault is likely on {node}"
                 ),
                 SlowSide::Receives => format!(
-                    "{node} failed to receive from {good} and has no result of receiving, while {others} send to others: \
+                    "{node} failed to receive from {good} and has {result} of receiving, while {others} send to others: \
                      the fault is likely on {node}"
                 ),
             };
@@ -103,6 +116,18 @@ fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
     };
     let sides = sides(cases);
     nodes.into_iter().filter_map(|node| sides.iter().find_map(|side| of(node, *side))).collect()
+}
+
+/// The cases whose rate is next to nothing beside the others.
+fn crawling<'a>(cases: &[&'a CaseRecord]) -> BTreeSet<&'a CaseId> {
+    let rate = |case: &&'a CaseRecord| {
+        let (_, metric) = case.headline().filter(|_| case.outcome == Outcome::Measured)?;
+        (metric.better == Better::Higher).then_some((&case.case, metric.median))
+    };
+    let rates: Vec<(&CaseId, f64)> = cases.iter().filter_map(rate).collect();
+    let values: Vec<f64> = rates.iter().map(|(_, rate)| *rate).collect();
+    let least = NEXT_TO_NOTHING * median(&values).unwrap_or(0.0);
+    rates.into_iter().filter(|(_, rate)| *rate < least).map(|(case, _)| case).collect()
 }
 
 fn some_of(nodes: &[&str]) -> String {
@@ -126,7 +151,7 @@ fn of_node(node: &str, cases: &[&CaseRecord], text: String) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::fixture::case;
+    use crate::judge::fixture::{case, metric, no_limit};
 
     fn pair(one: &str, other: &str, outcome: Outcome) -> CaseRecord {
         let mut case = case(one, &format!("{one}->{other}"));
@@ -206,6 +231,27 @@ mod tests {
             (case.outcome, case.cause) = (Outcome::Unmeasured, Some(Cause::PartnerLost));
         }
         assert_eq!(nodes(&records), ["n3"]);
+    }
+
+    #[test]
+    fn a_node_whose_only_other_pair_moved_next_to_nothing_is_named_too() {
+        use Outcome::{Failed, Measured};
+        let found = |of_n3_to_n2: f64| {
+            let ways = (1..=4).flat_map(|one| (1..=4).map(move |other| (one, other)));
+            let records = ways.filter(|(one, other)| one != other).map(|(one, other)| {
+                let outcome = if one == 3 && other != 2 { Failed } else { Measured };
+                let mut record = pair(&format!("n{one}"), &format!("n{other}"), outcome);
+                let rate = if one == 3 { of_n3_to_n2 } else { 100.0 };
+                record.metrics.insert("bandwidth".to_owned(), metric(rate, (rate, rate), no_limit()));
+                record
+            });
+            find(&records.collect::<Vec<_>>())
+        };
+        assert!(found(60.0).is_empty(), "n3 sends to n2");
+        let found = found(0.1);
+        assert_eq!(found.iter().map(|finding| finding.node.as_deref()).collect::<Vec<_>>(), [Some("n3")]);
+        let text = &found[0].text;
+        assert!(text.starts_with("n3 failed to send to n1 and n4 and has less than a twentieth"), "{text}");
     }
 
     #[test]

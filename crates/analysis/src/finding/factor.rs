@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, FactorCase, Finding, Outcome, Params, Subject, Unit, Value};
-use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
+use seatrial_stats::{PairedRatio, median, paired_ratio};
 
 use super::Rule;
 use super::paired::{self, PairedStudy, because, range};
@@ -159,7 +159,7 @@ fn value(case: &CaseRecord, metric: &str) -> Option<f64> {
 
 fn middle(cases: &[&CaseRecord], metric: &str) -> Option<f64> {
     let values: Vec<f64> = cases.iter().filter_map(|case| value(case, metric)).collect();
-    Sorted::new(&values).ok().map(|sorted| sorted.median())
+    median(&values)
 }
 
 fn worth(factor: &str, baseline: &[&CaseRecord], cases: &[&CaseRecord], metric: &str) -> Option<Worth> {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Finding, Outcome, Quantity, Severity, Subject, Unit};
-use seatrial_stats::Sorted;
 
 use super::Rule;
 use crate::number::{in_unit, significant};
@@ -107,7 +106,7 @@ fn rows(cases: &[&CaseRecord]) -> Vec<ImpactRow> {
 fn row(what: String, percent: u32, pairs: &[Pair]) -> Option<ImpactRow> {
     let median = |of: fn(&Pair) -> f64| {
         let values: Vec<f64> = pairs.iter().map(of).collect();
-        Sorted::new(&values).ok().map(|sorted| sorted.median())
+        seatrial_stats::median(&values)
     };
     let worst = pairs.iter().max_by(|one, other| one.slowdown().total_cmp(&other.slowdown()))?;
     Some(ImpactRow {

@@ -1,9 +1,7 @@
 //! The tables of the NCSA brief of 2005, and what the rules find in them.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{
-    About, Cause, Cost, Finding, Interaction, Kind, MetricSpec, Outcome, ParamSpec, Parts, Unit,
-};
+use seatrial_model::{About, Cause, Finding, Kind, MetricSpec, Outcome, ParamSpec, Unit};
 
 use super::load::load_findings;
 use super::sweep::{Table, tables};
@@ -13,18 +11,9 @@ const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 1024), "1").d
 
 const ABOUT: About = About {
     id: "mem.bandwidth",
-    version: 1,
-    title: "",
-    doc: "",
-    checks: &[],
     params: &[THREADS],
     metrics: &[MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond).doc("")],
-    series: &[],
-    parts: Parts::One("worker"),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
+    ..About::WORKER
 };
 
 /// The rows of one machine: single runs, so without intervals.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::setting::SettingBlock;
 use seatrial_model::{Better, FactorCase, Finding, Outcome, Subject, Unit};
-use seatrial_stats::{PairedRatio, Sorted, discoveries, paired_ratio};
+use seatrial_stats::{PairedRatio, discoveries, median, paired_ratio};
 
 use super::Rule;
 use super::paired::{self, PairedStudy, because, range};
@@ -208,7 +208,7 @@ fn effect(metric: &str, example: Option<&MetricRecord>, blocks: &[Block<'_>]) ->
     };
     let middle = |kind: usize| {
         let all: Vec<f64> = blocks.iter().flat_map(|block| values(&block[kind])).collect();
-        Sorted::new(&all).ok().map(|sorted| sorted.median())
+        median(&all)
     };
     let better = example.map_or(Better::None, |example| example.better);
     // Only whole blocks: of three values a drift would not cancel.

@@ -28,9 +28,9 @@ impl Shaper {
 }
 
 pub(super) fn shapers(node: &SiteNode) -> Vec<Shaper> {
-    let nics = node.machine.nics.known().into_iter().flatten();
+    let nics = node.machine.nics.listed().iter();
     let of_nic = |nic: &Nic| -> Vec<Shaper> {
-        let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
+        let queues = nic.queueing.listed().iter().filter(|queue| queue.root);
         let rate = |queue: &Queueing| queue.rate_bytes_per_second.map(|rate| rate as f64 * 8e-9);
         let shaper = |queue: &Queueing| {
             Some(Shaper { nic: nic.name.clone(), gbit: rate(queue)?, kind: queue.kind.clone() })

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::setting::{Present, SettingAbout, SettingFile, SettingReading};
-use seatrial_model::{Bytes, SiteNode, Value};
-
-use super::class::listed;
-use crate::command::quoted;
+use seatrial_model::{Bytes, SiteNode, Value, quoted};
 
 /// How the attribute of a model of disks begins; its value is their number.
 pub(super) const DISKS: &str = "disks ";
@@ -55,7 +52,7 @@ pub(crate) fn how_to_set(
     let is_kept = |file: &SettingFile| ["/proc/sys/", "/sys/"].iter().any(|top| file.path.starts_with(top));
     let at_boot = about.file(reading, &value).filter(is_kept).map(|_| {
         format!(
-            "; it lasts until the next boot, beyond it with `seatrial settings apply {typed} --persist -w {}`",
+            " until the next boot; to keep the value: `seatrial settings apply {typed} --persist -w {}`",
             node.name
         )
     });
@@ -109,17 +106,17 @@ impl Attributes {
     }
 
     fn of_links(&mut self, machine: &Machine) {
-        for gpu in listed(&machine.gpus) {
+        for gpu in machine.gpus.listed() {
             self.link(&format!("gpu:{}", gpu.index), &gpu.pci);
             self.known(format!("NVLinks of gpu:{}", gpu.index), &gpu.nvlinks.as_ref().map(Vec::len));
         }
-        self.0.insert("GPUs".to_owned(), listed(&machine.gpus).len().to_string());
-        for nic in listed(&machine.nics) {
+        self.0.insert("GPUs".to_owned(), machine.gpus.listed().len().to_string());
+        for nic in machine.nics.listed() {
             let Some(bond) = &nic.bond else { continue };
             let up = bond.members.iter().filter(|one| one.link.known().is_some_and(|link| link == "up"));
             self.0.insert(format!("bond members up of nic:{}", nic.name), up.count().to_string());
         }
-        for nic in listed(&machine.nics).iter().filter(|nic| !nic.kind.is_virtual()) {
+        for nic in machine.nics.listed().iter().filter(|nic| !nic.kind.is_virtual()) {
             let name = format!("nic:{}", nic.name);
             self.known(
                 format!("speed of {name}"),
@@ -130,7 +127,7 @@ impl Attributes {
                 self.link(&name, pci);
             }
         }
-        for hca in listed(&machine.hcas).iter().filter(|hca| !hca.is_software) {
+        for hca in machine.hcas.listed().iter().filter(|hca| !hca.is_software) {
             self.known(format!("firmware of hca:{}", hca.name), &hca.firmware);
             if let Known::Known(pci) = &hca.pci {
                 self.link(&format!("hca:{}", hca.name), pci);
@@ -156,7 +153,7 @@ impl Attributes {
 
     fn of_disks(&mut self, machine: &Machine) {
         let mut models: BTreeMap<String, usize> = BTreeMap::new();
-        for disk in listed(&machine.disks).iter().filter(|disk| !disk.bus.is_made()) {
+        for disk in machine.disks.listed().iter().filter(|disk| !disk.bus.is_made()) {
             let model = disk.model.known().cloned().unwrap_or_else(|| disk.bus.word().to_owned());
             *models.entry(model).or_default() += 1;
         }

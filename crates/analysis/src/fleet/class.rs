@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use seatrial_model::machine::{Known, Machine};
+use seatrial_model::machine::Machine;
 use seatrial_model::{Site, SiteNode};
 
 use crate::judge::Assignment;
@@ -45,20 +45,16 @@ fn identity(machine: &Machine) -> Vec<String> {
     add("vendor", machine.product.vendor.known());
     add("system", machine.product.name.known());
     add("cpu", machine.cpu.model.known());
-    for gpu in listed(&machine.gpus) {
+    for gpu in machine.gpus.listed() {
         add("gpu", gpu.pci.ids.known());
     }
-    for hca in listed(&machine.hcas).iter().filter(|hca| !hca.is_software) {
+    for hca in machine.hcas.listed().iter().filter(|hca| !hca.is_software) {
         add("hca", hca.model.known());
     }
-    for nic in listed(&machine.nics).iter().filter(|nic| !nic.kind.is_virtual()) {
+    for nic in machine.nics.listed().iter().filter(|nic| !nic.kind.is_virtual()) {
         add("nic", nic.pci.known().and_then(|pci| pci.ids.known()));
     }
     parts.sort_unstable();
     parts.dedup();
     parts
-}
-
-pub(super) fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
-    parts.known().map_or(&[], Vec::as_slice)
 }

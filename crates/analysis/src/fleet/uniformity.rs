@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Actor, Finding, Remedy, Severity, Subject, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 
 use super::attributes::{DISKS, attributes};
 use super::class::Class;
@@ -102,7 +102,7 @@ fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
     if !evidence.is_empty() {
         let cases =
             if evidence.len() == 1 { "1 case".to_owned() } else { format!("{} cases", evidence.len()) };
-        text += &format!("; what limits the flows of {cases} of this run follows from it");
+        text += &format!("; this also explains what limits the flows of {cases} of this run");
     }
     let evidence = evidence.into_iter().chain(lowered.iter().map(|(_, (metric, _))| (*metric).to_owned()));
     let evidence = evidence.collect();
@@ -162,7 +162,7 @@ fn lowered<'a>(rule: &CauseRule, node: &str, records: &'a [CaseRecord]) -> Optio
     groups.into_iter().find_map(|((_, metric), [own, others])| {
         let better = *better.get(metric)?;
         let is_worse = |own: &f64| others.iter().all(|other| shortfall(better, *own, *other) > 0.0);
-        let [usual, value] = [Sorted::new(&others).ok()?.median(), Sorted::new(&own).ok()?.median()];
+        let (usual, value) = (median(&others)?, median(&own)?);
         (own.len() > 1
             && others.len() > 1
             && own.iter().all(is_worse)
@@ -312,8 +312,8 @@ mod tests {
         let found = find(&Class { nodes: nodes.iter().collect() }, &[], &[&MTU]);
         assert_eq!(
             found[0].remedy.as_ref().expect("there is something to do").action,
-            "on n3, as on its peers (its switch port must allow packets of this size): `ip link set dev eth0 mtu 9000`; it lasts \
-             until the next boot, beyond it with `seatrial settings apply nic.mtu@eth0=9000 --persist -w n3`"
+            "on n3, as on its peers (its switch port must allow packets of this size): `ip link set dev eth0 mtu 9000` until \
+             the next boot; to keep the value: `seatrial settings apply nic.mtu@eth0=9000 --persist -w n3`"
         );
     }
 
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(small.cause.as_deref(), Some("small-send-buffer"));
         assert_eq!(small.evidence, ["n3+n1"]);
         let says =
-            "; this can slow what n3 sends; what limits the flows of 1 case of this run follows from it";
+            "; this can slow what n3 sends; this also explains what limits the flows of 1 case of this run";
         assert!(small.text.ends_with(says), "{}", small.text);
         let large = told("4 KiB, 16 KiB, 8 MiB");
         assert_eq!((large.cause, large.evidence.len()), (None, 0), "a larger buffer slows nothing");

@@ -88,21 +88,13 @@ pub fn is_of_test(test: &Test, case: &CaseRecord) -> Result<(), String> {
 }
 
 fn blank(test: &Test, matter: &CriterionContext<'_>, verdict: Verdict, reason: String) -> VerdictRecord {
+    let CriterionContext { case, criterion, .. } = matter;
+    let bound = criterion.bounds.to_string();
     VerdictRecord {
-        criterion: matter.criterion.id.clone(),
-        test: test.id.clone(),
-        case: Some(matter.case.case.to_string()),
-        node: judged_node(test, matter.case).map(str::to_owned),
-        subject: matter.case.subject.clone(),
-        verdict,
-        measured: None,
-        interval: None,
-        present: None,
-        bound: matter.criterion.bounds.to_string(),
-        margin_percent: None,
+        case: Some(case.case.to_string()),
+        node: judged_node(test, case).map(str::to_owned),
         reason: (!reason.is_empty()).then_some(reason),
-        remedy: None,
-        waiver: None,
+        ..VerdictRecord::new(&criterion.id, &test.id, case.subject.clone(), verdict, bound)
     }
 }
 
@@ -274,15 +266,11 @@ fn range(matter: &CriterionContext<'_>, found: &Measured<'_>) -> Result<Range, G
 
 /// The unit of the bound as given; the metric's own unit if the bound is a percentage.
 fn shown_unit(bounds: &Bounds, own: Unit) -> Unit {
-    let bars = match bounds {
-        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => [bar, bar],
-        Bounds::Within(low, high) => [low, high],
-    };
-    let units = bars.into_iter().filter_map(|bar| match bar {
+    let mut units = bounds.bars().filter_map(|bar| match bar {
         Bar::Absolute(quantity) => Some(quantity.unit()),
         _ => None,
     });
-    units.into_iter().find(|unit| unit.dimension() == own.dimension()).unwrap_or(own)
+    units.find(|unit| unit.dimension() == own.dimension()).unwrap_or(own)
 }
 
 fn bound_words(bounds: &Bounds, range: Range, unit: Unit) -> String {

@@ -17,21 +17,8 @@ pub(super) fn roles<'a>(
         let wanted = expect_words(expect);
         let nodes = if players == 1 { "node of the run plays" } else { "nodes of the run play" };
         let reason = format!("{players} {nodes} '{name}', {wanted} must");
-        Some(VerdictRecord {
-            criterion: format!("roles.{name}"),
-            test: String::new(),
-            case: None,
-            node: None,
-            subject: Subject::node(),
-            verdict: Verdict::Unknown,
-            measured: None,
-            interval: None,
-            present: None,
-            bound: wanted,
-            margin_percent: None,
-            reason: Some(reason),
-            remedy: None,
-            waiver: None,
-        })
+        let criterion = format!("roles.{name}");
+        let record = VerdictRecord::new(criterion, "", Subject::node(), Verdict::Unknown, wanted);
+        Some(VerdictRecord { reason: Some(reason), ..record })
     })
 }

@@ -2,42 +2,16 @@
 
 use seatrial_model::record::{CaseRecord, MetricRecord, Summary};
 use seatrial_model::{
-    About, Better, Bound, Budget, Case, Cost, Interaction, Limit, LimitRecord, Nanos, Params, Parts,
-    Quantity, Subject, Unit, Value,
+    About, Better, Bound, Budget, Case, Limit, LimitRecord, Params, Quantity, Subject, Unit, Value,
 };
 
-const ABOUT: About = About {
-    id: "mem.bandwidth",
-    version: 1,
-    title: "",
-    doc: "",
-    checks: &[],
-    params: &[],
-    metrics: &[],
-    series: &[],
-    parts: Parts::One("worker"),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
-};
+const ABOUT: About = About { id: "mem.bandwidth", ..About::WORKER };
 
 /// A measured case of test `memory` without any metric.
 pub(crate) fn case(node: &str, subject: &str) -> CaseRecord {
-    let budget = Budget {
-        trials: 3,
-        max_trials: 3,
-        warm_up: Nanos(0),
-        measure: Nanos(0),
-        prepare: Nanos(0),
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
-        precision_percent: 2.0,
-    };
     let subject: Subject = subject.parse().unwrap_or_else(|_| Subject::node());
-    let case = Case::new(&ABOUT, node, subject, &Params::default(), budget).in_group(&ABOUT, "memory");
-    CaseRecord::measured(&case)
+    let case = Case::new(&ABOUT, node, subject, &Params::default(), Budget::NOTHING);
+    CaseRecord::measured(&case.in_group(&ABOUT, "memory"))
 }
 
 /// Ten values in three trials around `median`, with their interval.

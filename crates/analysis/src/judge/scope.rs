@@ -170,21 +170,6 @@ fn on_each<'a>(
 }
 
 fn unknown(test: &Test, criterion: &str, bound: &str, node: Option<&str>, reason: String) -> Ruling {
-    let record = VerdictRecord {
-        criterion: criterion.to_owned(),
-        test: test.id.clone(),
-        case: None,
-        node: node.map(str::to_owned),
-        subject: Subject::node(),
-        verdict: Verdict::Unknown,
-        measured: None,
-        interval: None,
-        present: None,
-        bound: bound.to_owned(),
-        margin_percent: None,
-        reason: Some(reason),
-        remedy: None,
-        waiver: None,
-    };
-    record.into()
+    let record = VerdictRecord::new(criterion, &test.id, Subject::node(), Verdict::Unknown, bound);
+    VerdictRecord { node: node.map(str::to_owned), reason: Some(reason), ..record }.into()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use seatrial_model::profile::{Profile, Requirement, SettingRule};
+use seatrial_model::profile::{Profile, Requirement, SettingRule, nobody_plays};
 use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Actor, Params, Quantity, Remedy, Subject, Unit, Value, Verdict, VerdictRecord};
 
@@ -30,8 +30,7 @@ pub(crate) fn judge_settings<'a>(
         let of_node = |node| on_node(rule, node, by_node.get(node).copied(), inputs);
         let mut rulings: Vec<_> = inputs.nodes.players(&rule.roles).flat_map(of_node).collect();
         if rulings.is_empty() {
-            let why = format!("no node of the run plays {}", rule.roles.join(" or "));
-            rulings.push(unknown(rule, None, why));
+            rulings.push(unknown(rule, None, nobody_plays(&rule.roles)));
         }
         for ruling in &mut rulings {
             waiver::apply(&mut ruling.record, &profile.waivers, inputs.today);
@@ -179,20 +178,6 @@ fn record(
     verdict: Verdict,
     reason: Option<String>,
 ) -> VerdictRecord {
-    VerdictRecord {
-        criterion: rule.id.clone(),
-        test: String::new(),
-        case: None,
-        node: node.map(str::to_owned),
-        subject,
-        verdict,
-        measured: None,
-        interval: None,
-        present: None,
-        bound: rule.bound(),
-        margin_percent: None,
-        reason,
-        remedy: None,
-        waiver: None,
-    }
+    let record = VerdictRecord::new(&rule.id, "", subject, verdict, rule.bound());
+    VerdictRecord { node: node.map(str::to_owned), reason, ..record }
 }

@@ -153,7 +153,7 @@ fn what_was_not_measured_says_why() {
         [
             "no case was run with threads=50",
             "test 'memory' is for production and spare alone",
-            "no node of the run plays spare",
+            "no node has the role spare: `--role spare=NODES` gives it",
             "the case has no 'latency'",
             "scp is not measured",
         ]

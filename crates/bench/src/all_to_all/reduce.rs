@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{Case, Cause, Measures, Nanos, Params, PartRecord, Reason, Row, Unit, Values};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 use serde::Deserialize;
 
 use super::slow_node::{ByNode, Way, slow_node};
@@ -187,7 +187,7 @@ impl Collected {
 
 /// The median of flows times their number; of a skewed distribution not more than their sum.
 fn exchange(rates: &[f64]) -> Option<f64> {
-    let even = Sorted::new(rates).ok()?.median() * rates.len() as f64;
+    let even = median(rates)? * rates.len() as f64;
     Some(even.min(rates.iter().sum()))
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{Case, Finding, Severity, Subject};
-use seatrial_stats::Sorted;
 
 use super::BY_NODE;
 
@@ -34,7 +33,7 @@ pub(super) type ByNode = BTreeMap<(usize, Way), Vec<Vec<f64>>>;
 
 /// The node with the lowest median rate in one direction, if that is far below the median of all nodes.
 pub(super) fn slow_node(case: &Case, by_node: &ByNode) -> Option<Finding> {
-    let median = |values: Vec<f64>| Sorted::new(&values).ok().map(|sorted| sorted.median());
+    let median = |values: Vec<f64>| seatrial_stats::median(&values);
     let rates: Vec<(usize, Way, f64)> = by_node
         .iter()
         .filter_map(|((node, way), trials)| Some((*node, *way, median(trials.concat())?)))

@@ -12,7 +12,7 @@ pub fn file_system_of<'a>(machine: &'a Machine, path: &str) -> Option<&'a FileSy
 
 /// The file systems that are on this disk alone.
 pub fn on_disk<'a>(machine: &'a Machine, disk: &'a Disk) -> impl Iterator<Item = &'a FileSystem> {
-    let all = machine.file_systems.known().into_iter().flatten();
+    let all = machine.file_systems.listed().iter();
     all.filter(|one| one.medium == Medium::Disk && disk.mounts.contains(&one.mount))
 }
 

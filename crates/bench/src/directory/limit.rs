@@ -54,9 +54,9 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
     }
     let server: Option<IpAddr> = found.server.as_deref().and_then(|text| text.parse().ok());
     let server = server.ok_or_else(|| format!("the server address of {source} is not known"))?;
-    let nics = machine.nics.known().map_or(&[][..], Vec::as_slice);
+    let nics = machine.nics.listed();
     let reaches = |nic: &&Nic| {
-        let networks = nic.networks.known().map_or(&[][..], Vec::as_slice);
+        let networks = nic.networks.listed();
         networks.iter().any(|network| contains(network, server))
     };
     let nic = match nics.iter().filter(reaches).collect::<Vec<_>>()[..] {

@@ -3,12 +3,11 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use seatrial_model::{Cause, Reason, Sample};
 
 use super::*;
-use crate::Stop;
+use crate::testing::Kept;
 
 /// A message at a time over a channel.
 struct Pipe {
@@ -82,30 +81,6 @@ impl PingPongTransport for Pipe {
         self.send(memory, out)?;
         self.receive(memory, into)
     }
-}
-
-/// Ends the phase when it has enough.
-struct Kept {
-    samples: Vec<Sample>,
-    enough: usize,
-    stop: Stop,
-}
-
-impl Kept {
-    fn until(enough: usize) -> Self {
-        Self { samples: Vec::new(), enough, stop: Stop::after(Duration::from_secs(60)) }
-    }
-}
-
-impl crate::Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-        if self.samples.len() >= self.enough {
-            self.stop.raise();
-        }
-    }
-
-    fn evidence(&mut self, _: &str, _: serde_json::Value) {}
 }
 
 const SIZES: [u64; 5] = [1, 5, 64, 1000, 40_000];

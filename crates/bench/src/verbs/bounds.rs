@@ -87,7 +87,7 @@ fn of_pair(verb: VerbKind, largest: u64, case: &Case, ends: &[End<'_>; 2]) -> Re
     let mut bounds = Vec::new();
     let mut why = None;
     for end in ends {
-        let nics = end.node.machine.nics.known().map_or(&[][..], Vec::as_slice);
+        let nics = end.node.machine.nics.listed();
         match hca_payload_limit(end.hca, end.port, nics, &traffic) {
             Limit::Chain(chain) => bounds.extend(
                 chain

@@ -25,8 +25,8 @@ impl End<'_> {
 
     /// The interface whose interrupts and NUMA node are those of the card.
     pub fn nic(&self) -> Nic {
-        let all = self.node.machine.nics.known().into_iter().flatten();
-        let below = all.into_iter().find(|nic| self.port.netdevs.contains(&nic.name));
+        let mut all = self.node.machine.nics.listed().iter();
+        let below = all.find(|nic| self.port.netdevs.contains(&nic.name));
         let irq_cpus = below.map_or_else(
             || Known::unknown("the device has no interface whose interrupts are known"),
             |nic| nic.irq_cpus.clone(),
@@ -44,7 +44,7 @@ impl End<'_> {
 pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<Vec<[End<'a>; 2]>> {
     let end = |index: u32, label: &str| -> Option<End<'a>> {
         let name = case.nodes.get(index as usize).or(case.nodes.first())?;
-        let node = site.nodes.iter().find(|node| node.name == *name)?;
+        let node = site.node(name)?;
         let (device, number) = parse(label)?;
         let hca = node.machine.hcas.known()?.iter().find(|hca| hca.name == device)?;
         Some(End { node, hca, port: hca.port(number.into())? })
@@ -139,7 +139,7 @@ pub fn partner<'a>(own: End<'a>, node: &'a SiteNode, params: &Params) -> Result<
 }
 
 fn no_other_card(own: End<'_>, node: &SiteNode) -> String {
-    let others = node.machine.hcas.known().into_iter().flatten().filter(|hca| hca.name != own.hca.name);
+    let others = node.machine.hcas.listed().iter().filter(|hca| hca.name != own.hca.name);
     let why: Vec<String> = others
         .map(|hca| match are_distinct(own.hca, hca) {
             Ok(true) => format!("{} has no active port of the same kind", hca.name),

@@ -28,8 +28,8 @@ pub struct CompareArgs {
     /// Differences proven smaller than this count as the same; with 0 only equal values do
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     pub same_within: f64,
-    /// Exit with 1 when a metric is worse or a case newly fails; with 3 when a case could not be measured again or
-    /// nothing could be compared
+    /// Exit with 1 when a metric is worse or a case newly fails; with 3 when a case could not be measured again, a
+    /// metric may be worse, or nothing could be compared
     #[arg(long)]
     pub fail_on_worse: bool,
     /// Print all tables and intervals instead of one table of the headline figures

@@ -6,10 +6,10 @@ use std::path::Path;
 use jiff::Zoned;
 use jiff::civil::Date;
 use seatrial_model::name::family;
-use seatrial_model::profile::{Bar, Bounds, Profile};
+use seatrial_model::profile::{Bar, Profile};
 use seatrial_model::record::{CaseRecord, ProfileRef};
 use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source};
-use seatrial_store::{Home, HomeEnv, RunFolder};
+use seatrial_store::{Home, HomeEnv};
 
 use crate::args::{CheckArgs, ColorChoice};
 use crate::error::CliError;
@@ -45,23 +45,15 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
 
 /// Id and records of the run `typed`, for criteria of `profile` that are percentages of a reference.
 fn reference(typed: &str, profile: &Profile) -> Result<(String, Vec<CaseRecord>), CliError> {
-    let of_reference = |bar: &Bar| matches!(bar, Bar::PercentOfReference(_));
-    let asks = profile.criteria.iter().any(|criterion| match &criterion.bounds {
-        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => of_reference(bar),
-        Bounds::Within(low, high) => of_reference(low) || of_reference(high),
-    });
-    if !asks {
+    let mut bars = profile.criteria.iter().flat_map(|criterion| criterion.bounds.bars());
+    if !bars.any(|bar| matches!(bar, Bar::PercentOfReference(_))) {
         return Err(CliError::Usage(format!(
             "--reference {typed}: no criterion of profile {} is a percentage of a reference; write one with \
              {{ percent_of = \"reference\", value = 95 }}, or compare the runs with `seatrial compare`",
             profile.id
         )));
     }
-    let home = Home::resolve(&HomeEnv::of_process())?;
-    let run = RunFolder::open(&home.find(typed)?)?;
-    for damage in &run.damage {
-        output::warn(&damage.to_string());
-    }
+    let run = stored::open(&Home::resolve(&HomeEnv::of_process())?, typed)?;
     Ok((run.name(), run.results))
 }
 

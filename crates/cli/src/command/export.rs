@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use seatrial_report::export::{Material, put};
-use seatrial_store::{Home, HomeEnv, RunFolder, State};
+use seatrial_store::{Home, HomeEnv, State};
 
 use crate::args::{ExportArgs, STANDARD_OUTPUT};
 use crate::error::CliError;
@@ -36,12 +36,7 @@ fn written(args: &ExportArgs) -> Result<Exit, CliError> {
             second.about().flag
         )));
     }
-    let home = Home::resolve(&HomeEnv::of_process())?;
-    let path = home.find(&args.run)?;
-    let run = RunFolder::open(&path)?;
-    for damage in &run.damage {
-        output::warn(&damage.to_string());
-    }
+    let run = stored::open(&Home::resolve(&HomeEnv::of_process())?, &args.run)?;
     if run.state == State::Running {
         output::warn("the run has not ended: what it measured so far is written");
     }

@@ -6,12 +6,12 @@ use seatrial_analysis::{DraftRun, draft};
 use seatrial_model::Site;
 use seatrial_model::profile::{Role, Test};
 use seatrial_report::draft::toml;
-use seatrial_store::{Home, HomeEnv, RunFolder, StoredRun};
+use seatrial_store::{Home, HomeEnv, StoredRun};
 
 use crate::args::{DraftArgs, ProfileArgs, ProfileCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{options, output};
+use crate::{options, output, stored};
 
 pub fn run(args: &ProfileArgs) -> Result<Exit, CliError> {
     match &args.command {
@@ -30,10 +30,7 @@ fn drafted(args: &DraftArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let mut good = Vec::new();
     for name in &args.runs {
-        let run = RunFolder::open(&home.find(name)?)?;
-        for damage in &run.damage {
-            output::warn(&damage.to_string());
-        }
+        let run = stored::open(&home, name)?;
         let (tests, roles) = asked(&run)?;
         good.push(Good { site: run.site()?, run, tests, roles });
     }

@@ -19,12 +19,8 @@ use crate::{judge, output, samples, stored};
 const PAGE: &str = "report.html";
 
 pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
-    let home = Home::resolve(&HomeEnv::of_process())?;
-    let path = home.find(&args.run)?;
-    let run = RunFolder::open(&path)?;
-    for damage in &run.damage {
-        output::warn(&damage.to_string());
-    }
+    let run = stored::open(&Home::resolve(&HomeEnv::of_process())?, &args.run)?;
+    let folder = run.files().folder();
     let (mut document, profile) = stored::document(&run)?;
     if let Some(verdict) = args.nodes {
         nodes(&document, verdict.into())?;
@@ -39,7 +35,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
             true => stored::source_tables(profile.as_ref())?,
             false => output::content(args.details),
         };
-        output::document(&document, &args.output, content, Some(&path))?;
+        output::document(&document, &args.output, content, Some(folder))?;
         return Ok(Exit::MET);
     };
     samples::put_back(&run, &mut document.results);
@@ -47,8 +43,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     let parts = |case: &CaseId| parts(run.files(), &document, case);
     let earlier = EarlierRun::find(&document.run, || Some(run.clone()), PAGE);
     let context = html::PageContext {
-        folder: Some(&path),
-        earlier: earlier.as_ref().map(|earlier| earlier.shown(file, &path)),
+        folder: Some(folder),
+        earlier: earlier.as_ref().map(|earlier| earlier.shown(file, folder)),
         profile: profile.as_ref(),
         planned: run.plan.present().map(|plan| plan.cases().count()),
         is_running: run.state == State::Running,

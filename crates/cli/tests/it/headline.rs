@@ -1,23 +1,12 @@
 //! The headline metric is first on terminal and page, with its own limit, for every benchmark.
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SCHEMA_VERSION, Summary};
-use seatrial_model::{About, Bound, Budget, Case, Limit, Nanos, Params, Quantity, Subject};
+use seatrial_model::{About, Bound, Budget, Case, Limit, Params, Quantity, Subject};
 use seatrial_report::{TextStyle, html, terminal};
 
 /// A case of `about` with all declared metrics, each with its own limit.
 fn measured(about: &About) -> CaseRecord {
-    let budget = Budget {
-        trials: 3,
-        max_trials: 3,
-        warm_up: Nanos(0),
-        measure: Nanos::secs(1),
-        prepare: Nanos::secs(1),
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
-        precision_percent: 2.0,
-    };
-    let case = Case::new(about, "n1", Subject::node(), &Params::default(), budget);
+    let case = Case::new(about, "n1", Subject::node(), &Params::default(), Budget::NOTHING);
     let mut record = CaseRecord::measured(&case);
     record.headline = about.metrics.first().map(|metric| metric.name.to_owned());
     for metric in about.metrics {
@@ -28,17 +17,7 @@ fn measured(about: &About) -> CaseRecord {
             nominal: None,
         };
         let limit = Limit::Chain(vec![bound]).record(metric.better, metric.unit).expect("of one unit");
-        let summary = Summary {
-            n: 3,
-            trials: 3,
-            median: 60.0,
-            mad: 0.1,
-            min: 59.0,
-            max: 61.0,
-            mean: 60.0,
-            p99: None,
-            ci95: Some((59.5, 60.5)),
-        };
+        let summary = Summary { ci95: Some((59.5, 60.5)), ..seatrial_testkit::summary(60.0) };
         let found = MetricRecord::new(metric.unit, metric.better, &summary, limit);
         record.metrics.insert(metric.name.to_owned(), found);
     }

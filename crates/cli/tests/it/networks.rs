@@ -203,7 +203,7 @@ fn a_plan_names_the_tests_that_select_nothing_and_those_that_no_node_plays() {
     let script = Script::streams(2, 9.4).interface(&interface("eth0", "ethernet", 10_000, 9000));
     let plan = |check: &str| home.seatrial(&format!("check {check} --plan")).script(&script).run().exits(0);
     plan("discov-net").shows("bond net.tcp_stream n1").shows("n1->n2 has type=physical");
-    plan("dragnet --role cobalt=n1").shows("no node of the run plays dragnet");
+    plan("dragnet --role cobalt=n1").shows("no node has the role dragnet");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn a_setting_that_cannot_be_told_is_incomplete() {
     // No node has the role.
     let nodes = good().nodes(2).settings(&[("net.core.rmem_max", json!({ "value": "16 MiB" }))]);
     let ended = by_profile(&home, "settings", &nodes).exits(3);
-    ended.shows("no node of the run plays production").shows("nothing here has kind=nic");
+    ended.shows("no node has the role production").shows("nothing here has kind=nic");
     let roles = "settings --role production=n1";
     let ended = by_profile(&home, roles, &nodes).exits(3);
     ended.shows("the setting was not read");

@@ -11,10 +11,8 @@ pub fn case(what: &str) -> Case {
         warm_up: Nanos::millis(10),
         measure: Nanos::millis(30),
         prepare: Nanos::secs(10),
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
         precision_percent: 2.0,
+        ..Budget::NOTHING
     };
     let mut case = Case::new(&crate::toys::ABOUT, "n1", Subject::node(), &params, budget);
     case.places = vec![PartPlacement::new("toy", 0, "n1", vec![])];

@@ -14,8 +14,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getpid, getppid, kill_process};
 use seatrial_bench::{Benchmark, Part, Prepared, Registry, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement, Parts,
-    Phase, Quantity, Reason, Sample,
+    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, Parts, Phase, Quantity,
+    Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
@@ -26,18 +26,10 @@ pub static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &
 
 pub static ABOUT: About = About {
     id: "toy.part",
-    version: 1,
     title: "does what its case says",
-    doc: "",
-    checks: &[],
-    params: &[],
-    metrics: &[],
-    series: &[],
     parts: Parts::One("toy"),
-    needs: &[],
     probes: &["vmstat", "no_such_probe"],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
+    ..About::WORKER
 };
 
 /// The socket to the agent, for toys that write garbage to it.

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use seatrial_analysis::{bisections, findings};
 use seatrial_bench::{Benchmark, Part};
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
-use seatrial_model::machine::Machine;
 use seatrial_model::profile::Test;
 use seatrial_model::{
-    About, Budget, Cause, Event, Limits, Measures, MetricSpec, Nanos, Outcome, Params, PartPlacement, Parts,
-    Phase, Quantity, Reason, Sample, SiteNode, Subject, Unit, Values,
+    About, Budget, Cause, Limits, Measures, MetricSpec, Nanos, Outcome, Params, PartPlacement, Parts, Phase,
+    Quantity, Reason, Sample, Subject, Unit, Values,
 };
 
 use super::*;
-use crate::{Plan, PlanInputs, Runner, Sweep};
+use crate::fixture::{self, Ran, site};
+use crate::{Plan, PlanInputs, Study};
 
 const SUM: MetricSpec = MetricSpec::higher_is_better("sum", Unit::GigabytesPerSecond);
 const SLOWEST: MetricSpec = MetricSpec::higher_is_better("slowest_node", Unit::GigabytesPerSecond);
@@ -36,9 +36,8 @@ const BENCHMARK: Benchmark = Benchmark {
             measure: Nanos::millis(100),
             prepare: Nanos::secs(1),
             connect: Nanos::secs(1),
-            slack: Nanos(0),
-            overhead: Nanos(0),
             precision_percent: 50.0,
+            ..Budget::NOTHING
         };
         let mut case = Case::new(about, "", Subject::node(), params, budget);
         case.nodes = site.nodes.iter().map(|node| node.name.clone()).collect();
@@ -81,10 +80,6 @@ static REGISTRY: Registry = Registry {
     aliases: &[],
 };
 
-fn site(count: usize) -> Site {
-    Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), Machine::default())).collect() }
-}
-
 fn test() -> Test {
     let id = ABOUT.id.to_owned();
     Test { id: id.clone(), bench: id, pattern: Some("isolate".to_owned()), ..Test::default() }
@@ -99,12 +94,6 @@ fn wanted(done: &[CaseRecord]) -> Vec<WantedGroups> {
     found.map(|it| WantedGroups { whole: it.whole.case.clone(), steps: it.steps() }).collect()
 }
 
-struct Ran {
-    records: Vec<CaseRecord>,
-    rounds: Vec<Vec<Case>>,
-    notes: Vec<String>,
-}
-
 /// Runs `cases`, of which `done` have records; a node of a group with a slow one gives what `rate` says.
 fn run(
     site: &Site,
@@ -112,19 +101,9 @@ fn run(
     done: Vec<CaseRecord>,
     script: impl Fn(&Case, &str) -> Script + Send + 'static,
 ) -> Ran {
-    let mut fleet = ScriptedFleet::new(site.nodes.clone(), move |case, place, _| script(case, &place.node));
-    let (mut rounds, mut notes) = (Vec::new(), Vec::new());
-    let mut watch = |event: Event| {
-        match event {
-            Event::RoundPlanned { cases, .. } => rounds.push(cases),
-            Event::Note { text, .. } => notes.push(text),
-            _ => {}
-        }
-        Ok(())
-    };
-    let mut study = Bisect::new(Sweep::new(cases), REGISTRY, site, &wanted);
-    let finished = Runner::new(REGISTRY, site, &mut fleet, &mut watch).run(&mut study, done).expect("runs");
-    Ran { records: finished.records, rounds, notes }
+    let fleet = ScriptedFleet::new(site.nodes.clone(), move |case, place, _| script(case, &place.node));
+    let study = Study::new(cases).then(Bisect::new(REGISTRY, site, &wanted));
+    fixture::run(REGISTRY, site, fleet, study, done)
 }
 
 fn rate(gigabytes: f64) -> Script {

@@ -12,7 +12,7 @@ use seatrial_model::profile::Test;
 use seatrial_model::{Case, FactorCase};
 use seatrial_stats::Random;
 
-use crate::inputs::{PlanError, PlanInputs};
+use crate::inputs::{PlanError, PlanInputs, bench_of};
 use crate::pattern::Pattern;
 use crate::placement;
 use crate::plan::Plan;
@@ -38,10 +38,7 @@ impl Factors {
 
     /// The cases of all repeats of `test`, in the order in which they run.
     pub fn plan(&self, test: &Test, registry: &Registry, inputs: PlanInputs<'_>) -> Result<Plan, PlanError> {
-        let bench = registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
-            id: test.bench.clone(),
-            nearest: registry.nearest(&test.bench).map(str::to_owned),
-        })?;
+        let bench = bench_of(registry, test)?;
         one_by_one(test)?;
         let mut levels = level::levels(bench, test, &self.typed)?;
         if self.is_crossed {

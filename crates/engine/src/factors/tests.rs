@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Params, Site, SiteNode};
+use seatrial_model::{Params, Site};
 
 use super::*;
 
 fn site(names: &[&str]) -> Site {
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-    Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
+    Site { nodes: names.iter().map(|name| seatrial_testkit::node(name, 1)).collect() }
 }
 
 fn test(params: &[(&str, &str)], pattern: Option<&str>) -> Test {

@@ -7,12 +7,12 @@ use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
 use seatrial_model::profile::Test;
 use seatrial_model::{
-    About, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
-    PartRecord, Parts, Phase, Quantity, Reason, Sample, Site, SiteNode, Subject, Unit, Values,
+    About, Budget, Event, Limits, Measures, MetricSpec, ParamSpec, PartPlacement, PartRecord, Phase,
+    Quantity, Reason, Sample, Site, SiteNode, Subject, Unit, Values,
 };
 
 use super::*;
-use crate::{Finished, Plan, PlanInputs, Runner, Sweep};
+use crate::{Finished, Plan, PlanInputs, Runner, Study};
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> ParamSpec {
     ParamSpec::new(name, kind, default).doc("")
@@ -20,22 +20,13 @@ const fn param(name: &'static str, kind: Kind, default: &'static str) -> ParamSp
 
 const ABOUT: About = About {
     id: "toy.load",
-    version: 1,
-    title: "",
-    doc: "",
-    checks: &[],
     params: &[
         param("threads", Kind::Load(1, 1000), "1"),
         param("depth", Kind::Load(1, 1000), "1"),
         param("block", Kind::Choice(&["small", "large"]), "small"),
     ],
     metrics: &[MetricSpec::higher_is_better("rate", Unit::PerSecond).doc("")],
-    series: &[],
-    parts: Parts::One("worker"),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
+    ..About::WORKER
 };
 
 /// A benchmark with two loads, of which the first that is swept counts.
@@ -49,10 +40,8 @@ const BENCHMARK: Benchmark = Benchmark {
             warm_up: Nanos::millis(100),
             measure: Nanos::secs(1),
             prepare: Nanos::secs(30),
-            slack: Nanos(0),
-            connect: Budget::CONNECT,
-            overhead: Nanos(0),
             precision_percent: 100.0,
+            ..Budget::NOTHING
         };
         let node = &site.nodes[0].name;
         let mut case = Case::new(about, node, Subject::node(), params, budget);
@@ -118,8 +107,8 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
     let sweeps = LoadSweeps::new(cases, REGISTRY);
     let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
     let mut runner = Runner { leave_out: &leave_out, ..Runner::new(REGISTRY, &site, &mut fleet, &mut watch) };
-    let mut study = BackOff::new(Sweep::new(cases.to_vec()), &sweeps, REGISTRY, &site);
-    let finished = runner.run(&mut study, done).expect("runs");
+    let study = Study::new(cases.to_vec()).then(BackOff::new(&sweeps, REGISTRY, &site));
+    let finished = runner.run(study, done).expect("runs");
     (finished, rounds)
 }
 

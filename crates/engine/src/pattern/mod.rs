@@ -84,7 +84,11 @@ pub const PATTERNS: &[Pattern] = &[
         steps: at_once::trunk,
         ..AT_ONCE
     },
-    Pattern { id: ALL, doc: "All nodes in one case, for benchmarks of two parts or more.", ..ALL_NODES },
+    Pattern {
+        id: ALL,
+        doc: "All nodes in one case, for benchmarks that can have a part on each node.",
+        ..ALL_NODES
+    },
     Pattern {
         id: BISECT,
         doc: "All nodes in one case; then, if it misses a bound of the profile or none is stated, groups of half of the \
@@ -93,7 +97,7 @@ pub const PATTERNS: &[Pattern] = &[
     },
     Pattern {
         id: GROUPS,
-        doc: "Disjoint groups of nodes (--groups) at the same time, for benchmarks of two parts or more.",
+        doc: "Disjoint groups of nodes (--groups) at the same time, for benchmarks that can have a part on each node.",
         has_groups: true,
         steps: |ends| one_step(ends.division.groups(ends.players)),
         ..AT_ONCE
@@ -121,9 +125,9 @@ const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
 /// The pattern of nodes that are measured with themselves.
 pub const ALONE: &str = "alone";
 
-/// The pattern of one case over all nodes and of the study [`Bisect`](crate::Bisect).
+/// The pattern of one case over all nodes and of the rule [`Bisect`](crate::Bisect).
 pub const BISECT: &str = "isolate";
-/// The default of benchmarks of two parts or more.
+/// The default of benchmarks of all nodes, and of two parts or more.
 pub const ALL: &str = "all";
 
 /// The pattern that the option `--groups` implies.

@@ -1,22 +1,21 @@
 //! Records made again from the samples of scripted round trips, with exact numbers.
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+use seatrial_bench::testing::Kept;
+use seatrial_cluster::Script;
+use seatrial_model::machine::Known;
 use seatrial_model::profile::Test;
-use seatrial_model::{Evidence, Nanos, Params, PartPlacement, Quantity, Sample, SiteNode, Unit};
+use seatrial_model::{Nanos, Params, PartPlacement};
 use serde_json::json;
 
 use super::*;
+use crate::fixture::round_trips;
 use crate::{Plan, PlanInputs};
 
 fn case() -> (Case, Site) {
-    let thread = CpuThread { core: Some(0), online: true, allowed: true, ..CpuThread::default() };
     let node = |name: &str| {
-        let machine = Machine {
-            cpu: Cpu { threads: vec![thread.clone()], ..Cpu::default() },
-            boot_id: Known::Known(format!("boot of {name}")),
-            ..Machine::default()
-        };
-        SiteNode::new(name, machine)
+        let mut node = seatrial_testkit::node(name, 1);
+        node.machine.boot_id = Known::Known(format!("boot of {name}"));
+        node
     };
     let site = Site { nodes: ["n1", "n2"].map(node).into() };
     let test = Test {
@@ -32,29 +31,14 @@ fn case() -> (Case, Site) {
 }
 
 /// The parts of a trial with this round-trip time, in which others took `foreign` ns of CPU time.
-fn trial(case: &Case, number: u32, nanos: f64, foreign: u64) -> Vec<PartRecord> {
+fn trial(case: &Case, number: u32, nanos: u64, foreign: u64) -> Vec<PartRecord> {
     let load = json!({ "load": { "counts": { "busy_ns": 1000, "own_ns": 1000 - foreign } } });
-    let part = |place: &PartPlacement| {
-        let samples = (0..6).map(|at| Sample {
-            channel: "median".to_owned(),
-            at: Params::default(),
-            start: Nanos::millis(at),
-            end: Nanos::millis(at + 1),
-            amount: Quantity::new(nanos, Unit::Nanosecond).expect("finite"),
-        });
-        let counted = json!({ "buckets": [[nanos as u64, 1000]], "max_ns": nanos as u64 });
-        PartRecord {
-            part: place.part.clone(),
-            index: place.index,
-            node: place.node.clone(),
-            trial: number,
-            samples: samples.collect(),
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: Evidence::from([
-                ("round_trips".to_owned(), counted),
-                ("probes".to_owned(), load.clone()),
-            ]),
-        }
+    let Script { samples, mut evidence, .. } = round_trips([nanos; 6]);
+    evidence.insert("probes".to_owned(), load);
+    let kept = Kept { samples, evidence, ..Kept::default() };
+    let part = |place: &PartPlacement| PartRecord {
+        trial: number,
+        ..kept.clone().record(place, Integrity::Verified { checked: 1 })
     };
     case.places.iter().map(part).collect()
 }
@@ -69,7 +53,7 @@ fn made(case: &Case, recorded: &CaseRecord, parts: &[PartRecord], site: &Site) -
 #[test]
 fn the_numbers_come_from_the_samples_and_not_from_the_record() {
     let (case, site) = case();
-    let parts: Vec<_> = (0..3).flat_map(|number| trial(&case, number, 9000.0, 0)).collect();
+    let parts: Vec<_> = (0..3).flat_map(|number| trial(&case, number, 9000, 0)).collect();
     let mut recorded = CaseRecord::measured(&case);
     recorded.seconds = 4.5;
     let first = made(&case, &recorded, &parts, &site);
@@ -89,7 +73,7 @@ fn a_trial_that_was_repeated_because_of_others_does_not_count_and_a_third_one_do
     let disturbed = |numbers: &[u32]| {
         let of = |number| {
             let disturbed = numbers.contains(&number);
-            trial(&case, number, if disturbed { 90_000.0 } else { 9000.0 }, if disturbed { 500 } else { 0 })
+            trial(&case, number, if disturbed { 90_000 } else { 9000 }, if disturbed { 500 } else { 0 })
         };
         (0..5).flat_map(of).collect::<Vec<_>>()
     };
@@ -104,7 +88,7 @@ fn a_trial_that_was_repeated_because_of_others_does_not_count_and_a_third_one_do
 #[test]
 fn data_that_was_corrupt_is_no_measurement_whatever_was_recorded() {
     let (case, site) = case();
-    let mut parts: Vec<_> = (0..3).flat_map(|number| trial(&case, number, 9000.0, 0)).collect();
+    let mut parts: Vec<_> = (0..3).flat_map(|number| trial(&case, number, 9000, 0)).collect();
     parts[1].integrity = Integrity::Corrupt { wrong: 1, of: 2, first: "bit 3".to_owned() };
     let record = made(&case, &CaseRecord::measured(&case), &parts, &site);
     assert_eq!((record.outcome, record.cause), (Outcome::Failed, Some(Cause::CorruptData)));
@@ -114,7 +98,7 @@ fn data_that_was_corrupt_is_no_measurement_whatever_was_recorded() {
 fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
     let (case, site) = case();
     let registry = seatrial_registry::REGISTRY;
-    let parts = trial(&case, 0, 9000.0, 0);
+    let parts = trial(&case, 0, 9000, 0);
     let mut hung = CaseRecord::without_numbers(&case, &Reason::new(Cause::Hang, "it hung"));
     hung.evidence.insert("trials_completed".to_owned(), 0.into());
     assert_eq!(recompute(registry, &case, &hung, &parts, &site), Recomputation::AsRecorded);
@@ -146,7 +130,7 @@ fn a_plan_that_no_build_makes_ends_only_its_own_case_and_breaks_nothing() {
     }
     params.set("block", "0 B");
     let case = Case { bench: about.id.to_owned(), version: about.version, params, ..case };
-    let found = recompute(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000.0, 0), &site);
+    let found = recompute(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000, 0), &site);
     let Recomputation::Record(record) = found else { panic!("{found:?}") };
     assert_eq!(record.outcome, Outcome::Unmeasured);
     // A panic would be caught and reported as well.
@@ -159,7 +143,7 @@ fn times_that_go_backwards_and_numbers_that_nothing_counts_to_are_not_reduced() 
     let (case, site) = case();
     let recorded = CaseRecord::measured(&case);
     let cannot = |change: &dyn Fn(&mut PartRecord)| {
-        let mut parts = trial(&case, 0, 1000.0, 0);
+        let mut parts = trial(&case, 0, 1000, 0);
         change(&mut parts[0]);
         matches!(
             recompute(seatrial_registry::REGISTRY, &case, &recorded, &parts, &site),

@@ -7,6 +7,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Outcome, Site, Subject};
 
 use super::{Sides, is_pair};
+use crate::guarded::replanned;
 
 type Question = (String, String);
 
@@ -120,18 +121,15 @@ pub(super) fn with_partner(
     stays: usize,
     partner: &str,
 ) -> Option<Case> {
-    let bench = registry.find(&lost.bench)?;
     let own = lost.nodes[stays].as_str();
     let (one, other) = if stays == 0 { (own, partner) } else { (partner, own) };
-    let node = |name: &str| site.nodes.iter().find(|node| node.name == name).cloned();
-    let pair = Site { nodes: vec![node(one)?, node(other)?] };
-    let mut cases = crate::guarded::planned(bench, &lost.params, &pair).ok()?;
+    let pair = site.of([one, other])?;
+    let cases = replanned(registry, &lost.bench, &lost.group, &lost.params, &pair)?;
     // Of several ports or devices the one with the name of the lost case's.
     let wanted = without_nodes(&lost.subject, &lost.nodes);
     // The port of a case that was never planned is unknown.
     let fits = |case: &Case| wanted == "->" || without_nodes(&case.subject, &case.nodes) == wanted;
-    let at = cases.iter().position(fits)?;
-    Some(cases.swap_remove(at).in_group(bench.about, &lost.group))
+    cases.into_iter().find(fits)
 }
 
 /// A subject without the names of nodes: `n1/eth0->n2/eth0` is `/eth0->/eth0`, and `n1->n2` is `->`.

@@ -8,11 +8,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Case, CaseId, Finding, Site};
+use seatrial_model::{Case, CaseId, Site};
 
 use super::partners::{Partners, with_partner};
 use super::{Sides, is_pair};
-use crate::study::{Next, Study};
+use crate::study::{More, Rule};
 
 /// Partners that a suspect is measured with again. One could have become slow meanwhile; a third adds little.
 const PARTNERS: usize = 2;
@@ -24,23 +24,18 @@ pub struct Suspect {
     pub case: CaseId,
 }
 
-/// Runs another study, and then the suspects again, each with two partners that were good and that it was not
-/// measured with before.
-pub struct Suspects<'a, S> {
-    inner: S,
+/// Runs the suspects again, each with two partners that were good and that it was not measured with before.
+pub struct Suspects<'a> {
     registry: Registry,
     site: &'a Site,
     find: &'a dyn Fn(&[CaseRecord]) -> Vec<Suspect>,
     planned: Vec<Case>,
-    gone: BTreeSet<String>,
-    findings: Vec<Finding>,
 }
 
-impl<'a, S: Study> Suspects<'a, S> {
-    /// A study over the pairs among `planned`, all cases of the run, including those of an earlier, interrupted part.
+impl<'a> Suspects<'a> {
+    /// A rule for the pairs among `planned`, all cases of the run, including those of an earlier, interrupted part.
     /// `find` returns the suspects from the records of the rounds alone, independent of the order of records.
     pub fn new(
-        inner: S,
         planned: &[Case],
         registry: Registry,
         site: &'a Site,
@@ -49,18 +44,20 @@ impl<'a, S: Study> Suspects<'a, S> {
         // Repeats of an interrupted part of the run are found by the same rule a second time.
         let of_rounds = |case: &&Case| is_pair(&case.nodes) && case.origin.suspect.is_none();
         let planned = planned.iter().filter(of_rounds).cloned().collect();
-        Self { inner, registry, site, find, planned, gone: BTreeSet::new(), findings: Vec::new() }
+        Self { registry, site, find, planned }
     }
+}
 
-    fn again(&self, done: &[CaseRecord]) -> Vec<Case> {
+impl Rule for Suspects<'_> {
+    fn more(&mut self, done: &[CaseRecord], gone: &BTreeSet<String>) -> More {
         let is_again = |record: &CaseRecord| record.origin.suspect.is_some();
         let rounds: Vec<CaseRecord> = done.iter().filter(|record| !is_again(record)).cloned().collect();
         let suspects = (self.find)(&rounds);
         if suspects.is_empty() {
-            return Vec::new();
+            return More::default();
         }
         // A suspect is no good partner, nor is a node that was lost when it was to be measured again.
-        let mut away = self.gone.clone();
+        let mut away = gone.clone();
         away.extend(suspects.iter().map(|suspect| suspect.node.clone()));
         away.extend(done.iter().flat_map(|record| record.lost.iter().cloned()));
         let mut partners = Partners::new(&self.planned, &rounds, self.site, &away);
@@ -69,7 +66,7 @@ impl<'a, S: Study> Suspects<'a, S> {
         for Suspect { node, case } in suspects {
             let like = rounds.iter().find(|record| record.case == case);
             let place = like.and_then(|like| like.nodes.iter().position(|other| *other == node));
-            let (Some(like), Some(stays), false) = (like, place, self.gone.contains(&node)) else { continue };
+            let (Some(like), Some(stays), false) = (like, place, gone.contains(&node)) else { continue };
             let chosen: Vec<Case> = partners
                 .for_end(like, stays, Sides::Both)
                 .fresh
@@ -85,23 +82,7 @@ impl<'a, S: Study> Suspects<'a, S> {
                 }
             }
         }
-        cases
-    }
-}
-
-impl<S: Study> Study for Suspects<'_, S> {
-    fn next(&mut self, done: &[CaseRecord]) -> Next {
-        match self.inner.next(done) {
-            Next::Done(findings) => self.findings.extend(findings),
-            other => return other,
-        }
-        let cases = self.again(done);
-        if cases.is_empty() { Next::Done(std::mem::take(&mut self.findings)) } else { Next::Round(cases) }
-    }
-
-    fn lost(&mut self, node: &str) {
-        self.gone.insert(node.to_owned());
-        self.inner.lost(node);
+        cases.into()
     }
 }
 

@@ -5,50 +5,23 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
-use seatrial_model::profile::Test;
-use seatrial_model::{Event, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
+use seatrial_model::machine::Known;
+use seatrial_model::{Event, Outcome, Phase};
 
 use super::*;
-use crate::{Finished, Plan, PlanInputs, Runner, Sweep};
+use crate::{Finished, Plan, PlanInputs, Runner, Study, fixture};
 
 /// Nodes `n1` and on, `shared` of which run on one kernel each time.
 fn site(count: usize, shared: usize) -> Site {
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let node = |at: usize| {
-        let machine = Machine {
-            cpu: Cpu { threads: vec![thread.clone()], ..Cpu::default() },
-            boot_id: Known::Known(format!("boot {}", at / shared)),
-            ..Machine::default()
-        };
-        SiteNode::new(format!("n{}", at + 1), machine)
-    };
-    Site { nodes: (0..count).map(node).collect() }
+    let mut site = fixture::site(count);
+    for (at, node) in site.nodes.iter_mut().enumerate() {
+        node.machine.boot_id = Known::Known(format!("boot {}", at / shared));
+    }
+    site
 }
 
 fn plan(site: &Site, pattern: &str) -> Vec<Case> {
-    let params = [("trials", "1"), ("max_trials", "1")];
-    let test = Test {
-        id: "net.rr".to_owned(),
-        bench: "net.rr".to_owned(),
-        params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
-        pattern: Some(pattern.to_owned()),
-        ..Test::default()
-    };
-    Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
-}
-
-fn round_trip() -> Script {
-    let sample = |at: u64| Sample {
-        channel: "median".to_owned(),
-        at: Params::default(),
-        start: Nanos::millis(at),
-        end: Nanos::millis(at + 1),
-        amount: Quantity::new(9000.0, Unit::Nanosecond).expect("finite"),
-    };
-    let counted = serde_json::json!({ "buckets": [[9000, 1000]], "max_ns": 9000 });
-    let evidence = [("round_trips".to_owned(), counted)].into();
-    Script { evidence, ..Script::of((0..6).map(sample).collect()) }
+    fixture::plan(site, pattern, "1", "1")
 }
 
 /// The lost node, and the nodes of the case in which it is lost, `n1+n2`.
@@ -83,7 +56,7 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
             .iter()
             .any(is_lost)
             .then(|| Fault::AgentLost { phase: Phase::Measure, why: "the connection ended".to_owned() });
-        Script { fault, ..round_trip() }
+        Script { fault, ..fixture::steady() }
     });
     let (mut notes, mut rounds) = (Vec::new(), Vec::new());
     let hosts: BTreeMap<String, String> = site
@@ -112,9 +85,9 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
     };
     let registry = seatrial_registry::REGISTRY;
     let sides = move |_: &str| sides;
-    let mut study = Retest::new(Sweep::new(cases.clone()), &cases, registry, site, &sides);
+    let study = Study::new(cases.clone()).then(Retest::new(&cases, registry, site, &sides));
     let mut runner = Runner::new(registry, site, &mut fleet, &mut watch);
-    let finished = runner.run(&mut study, done).expect("runs");
+    let finished = runner.run(study, done).expect("runs");
     Ran { finished, notes, rounds }
 }
 
@@ -247,17 +220,7 @@ fn a_resumed_run_makes_the_same_retry_once() {
 fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_another() {
     let site = site(3, 1);
     let absent = [("n4".to_owned(), "no route".to_owned())];
-    let test = Test {
-        id: "net.rr".to_owned(),
-        bench: "net.rr".to_owned(),
-        params: [
-            ("trials".to_owned(), vec!["1".to_owned()]),
-            ("max_trials".to_owned(), vec!["1".to_owned()]),
-        ]
-        .into(),
-        pattern: Some("pair".to_owned()),
-        ..Test::default()
-    };
+    let test = fixture::test("pair", "1", "1");
     let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&site) };
     let plan = Plan::new(std::slice::from_ref(&test), &seatrial_registry::REGISTRY, inputs).expect("a plan");
     let ran = run_from(&site, plan.cases.clone(), plan.records(&absent), Sides::Both, Losses::new());

@@ -2,7 +2,7 @@
 //! and its group, until every case has a record.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::atomic::Ordering;
 
 use seatrial_cluster::{FleetEvent, NodeIndex, Report, WorkerId};
@@ -17,7 +17,7 @@ use crate::host;
 use crate::makespan::makespan;
 use crate::running_case::RunningCase;
 use crate::schedule::{QueuedCase, QueuedGroup, Schedule};
-use crate::study::{Next, Study};
+use crate::study::Study;
 use crate::trial::{Action, Trial};
 
 /// The longest wait without a nearer deadline. Cancelling nudges the fleet, so that no polling disturbs the workers,
@@ -74,7 +74,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    pub fn run(mut self, study: &mut dyn Study) -> Result<Finished, RunError> {
+    pub fn run(mut self, mut study: Study<'_>) -> Result<Finished, RunError> {
         if let Some(text) = host::words(self.runner.fleet.agents(), &self.hosts) {
             self.tell(Event::Note { case: None, text });
         }
@@ -82,13 +82,13 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         self.settings_changed(news);
         let mut is_done = false;
         while !is_done && !self.is_stopping() {
-            for node in self.lost.keys() {
-                study.lost(&self.runner.fleet.agents()[node.0].node);
-            }
-            match study.next(&self.finished.records) {
-                Next::Done(findings) => (self.finished.findings, is_done) = (findings, true),
-                Next::Round(cases) => self.round(cases),
-                Next::Settled(records) => records.into_iter().for_each(|record| self.keep(record)),
+            let agents = self.runner.fleet.agents();
+            let gone: BTreeSet<String> = self.lost.keys().map(|node| agents[node.0].node.clone()).collect();
+            let more = study.next(&self.finished.records, &gone);
+            is_done = more.is_nothing();
+            more.settled.into_iter().for_each(|record| self.keep(record));
+            if !more.cases.is_empty() {
+                self.round(more.cases);
             }
         }
         let news = self.settings.take_back(self.runner.fleet);

@@ -10,7 +10,7 @@ use seatrial_model::{Case, Cause, Event, Reason};
 use super::event_loop::{EventLoop, RunningGroup};
 use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupAction, GroupEvent, GroupKey};
 use crate::disturbance::disturbance;
-use crate::quarantine::LivenessCheck;
+use crate::liveness::LivenessCheck;
 use crate::running_case::RunningCase;
 use crate::schedule::{QueuedCase, QueuedGroup};
 use crate::together::Began;

@@ -6,12 +6,9 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use seatrial_cluster::{Command, Fault, FleetEvent, Hello, NodeIndex, Report, Script, ScriptedFleet};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::profile::Test;
 use seatrial_model::setting::SettingBlock;
-use seatrial_model::{
-    CaseId, Cause, FactorCase, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit,
-};
+use seatrial_model::{CaseId, Cause, FactorCase, Nanos, Outcome, Phase, Quantity, Sample};
 use serde_json::{Value, json};
 
 use super::*;
@@ -20,47 +17,8 @@ mod defects;
 mod groups;
 mod time;
 
-use crate::{Plan, PlanInputs, Sweep};
-
-fn site(count: usize) -> Site {
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-    Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), machine.clone())).collect() }
-}
-
-fn test(pattern: &str, trials: &str, most: &str) -> Test {
-    let params = [("trials", trials), ("max_trials", most)];
-    Test {
-        id: "net.rr".to_owned(),
-        bench: "net.rr".to_owned(),
-        params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
-        pattern: Some(pattern.to_owned()),
-        ..Test::default()
-    }
-}
-
-fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
-    let test = test(pattern, trials, most);
-    Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
-}
-
-/// Six round trips of so many nanoseconds, one slice of the measuring time each.
-fn round_trips(nanos: [u64; 6]) -> Script {
-    let sample = |(at, nanos): (u64, u64)| Sample {
-        channel: "median".to_owned(),
-        at: Params::default(),
-        start: Nanos::millis(at),
-        end: Nanos::millis(at + 1),
-        amount: Quantity::new(nanos as f64, Unit::Nanosecond).expect("finite"),
-    };
-    let counted = json!({ "buckets": [[nanos[0], 1000]], "max_ns": nanos[0] });
-    let evidence = [("round_trips".to_owned(), counted)].into();
-    Script { evidence, ..Script::of((0..6).zip(nanos).map(sample).collect()) }
-}
-
-fn steady() -> Script {
-    round_trips([9000; 6])
-}
+use crate::fixture::{plan, round_trips, site, steady, test};
+use crate::{Plan, PlanInputs};
 
 /// The events in order: the case's first node with its step, and the trial and phase or the outcome.
 type Story = Vec<(String, String)>;
@@ -119,7 +77,7 @@ fn run(
         Ok(())
     };
     let finished = Runner::new(seatrial_registry::REGISTRY, site, &mut fleet, &mut watch)
-        .run(&mut Sweep::new(cases), Vec::new())
+        .run(Study::new(cases), Vec::new())
         .expect("runs");
     let story = story.borrow().clone();
     Ran { records: finished.records, story }
@@ -144,7 +102,7 @@ fn what_an_earlier_part_left_set_is_taken_back_though_no_case_is_open() {
         let mut fleet = ScriptedFleet::new(site.nodes.clone(), |_, _, _| steady());
         let mut watch = |_: Event| Ok(());
         let mut runner = Runner::new(seatrial_registry::REGISTRY, &site, &mut fleet, &mut watch);
-        runner.run(&mut Sweep::new(cases), done).expect("runs").not_restored
+        runner.run(Study::new(cases), done).expect("runs").not_restored
     };
     assert_eq!(resumed(None), Vec::<String>::new());
     // Simulated nodes do not answer the order.
@@ -339,7 +297,7 @@ fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_
     let mut watch = |_: Event| Ok(());
     let mut runner =
         Runner { cancel: &cancel, ..Runner::new(seatrial_registry::REGISTRY, &site, &mut fleet, &mut watch) };
-    let finished = runner.run(&mut Sweep::new(cases), Vec::new()).expect("runs");
+    let finished = runner.run(Study::new(cases), Vec::new()).expect("runs");
     assert!(finished.cancelled && finished.records.is_empty(), "{finished:?}");
     let waited = fleet.now().since(HOUR);
     assert!(waited < Nanos::secs(60), "{waited:?}");

@@ -5,8 +5,8 @@ use seatrial_cluster::{
     Command, EndKind, FromWorker, NodeIndex, Offers, Offset, ToWorker, WorkerEnd, WorkerId,
 };
 use seatrial_model::{
-    Budget, Case, Cause, Evidence, Integrity, Nanos, Params, PartPlacement, Phase, Reason, Sample, Subject,
-    Unit,
+    About, Budget, Case, Cause, Evidence, Integrity, Nanos, Params, PartPlacement, Phase, Reason, Sample,
+    Subject, Unit,
 };
 
 use super::{Action, Deadlines, Trial};
@@ -18,10 +18,8 @@ fn case(parts: u32) -> Case {
         warm_up: Nanos::millis(10),
         measure: Nanos::millis(100),
         prepare: Nanos::secs(5),
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
         precision_percent: 2.0,
+        ..Budget::NOTHING
     };
     let place = |index| PartPlacement {
         part: "worker".to_owned(),
@@ -29,23 +27,11 @@ fn case(parts: u32) -> Case {
         node: format!("n{index}"),
         bindings: Vec::new(),
     };
+    let about = About { id: "toy", ..About::WORKER };
     Case {
-        id: "toy@n0/node[]".parse().unwrap(),
-        bench: "toy".to_owned(),
-        version: 1,
-        subject: Subject::node(),
-        key: None,
         nodes: (0..parts).map(|index| format!("n{index}")).collect(),
-        group: "toy".to_owned(),
-        params: Params::default(),
-        planned: Params::default(),
-        origin: Default::default(),
-        facts: Params::default(),
         places: (0..parts).map(place).collect(),
-        budget,
-        writes: Default::default(),
-        findings: Vec::new(),
-        retry_of: None,
+        ..Case::new(&about, "n0", Subject::node(), &Params::default(), budget)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
-use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, RunError, Runner, Sweep};
+use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, RunError, Runner, Study};
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Event, Nanos, Parts, Site, SiteNode};
@@ -51,7 +51,7 @@ pub fn run(
     let long = Nanos::secs(120);
     let deadlines = Deadlines { grace: long, kill: long };
     let mut runner = Runner { cancel, deadlines, ..Runner::new(REGISTRY, &site, fleet, &mut watch) };
-    runner.run(&mut Sweep::new(plan.cases), Vec::new())
+    runner.run(Study::new(plan.cases), Vec::new())
 }
 
 /// Runs one test to its only record.

@@ -2,8 +2,8 @@
 
 use seatrial_bench::Registry;
 use seatrial_model::{
-    About, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, PartPlacement, Parts,
-    Site, Subject, Unit,
+    About, Budget, Case, Kind, MetricSpec, Nanos, ParamSpec, Params, PartPlacement, Parts, Site, Subject,
+    Unit,
 };
 
 use crate::{pair, ring};
@@ -22,18 +22,13 @@ const METRICS: &[MetricSpec] = &[
 pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: Parts) -> About {
     About {
         id,
-        version: 1,
         title: "a toy",
         doc: "# A toy",
-        checks: &[],
         params,
         metrics: METRICS,
-        series: &[],
         parts,
-        needs: &[],
         probes: &["vmstat"],
-        cost: Cost { seconds: 1, written: 0 },
-        interaction: Interaction::Passive,
+        ..About::WORKER
     }
 }
 
@@ -54,10 +49,8 @@ pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case
         warm_up: Nanos::millis(20),
         measure: if endless { Nanos::secs(600) } else { Nanos::millis(80) },
         prepare: Nanos::secs(120),
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
         precision_percent: 50.0,
+        ..Budget::NOTHING
     };
     let node = &site.nodes[0].name;
     let mut case = Case::new(about, node, Subject::node(), params, budget);

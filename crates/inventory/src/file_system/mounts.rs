@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_sys::root::ReadError;
+use seatrial_sys::root::{ReadError, unescape};
 
 use super::medium;
 use crate::reading::Reading;
@@ -87,11 +87,6 @@ fn parse(line: &str) -> Option<Mount> {
         options,
         became_read_only,
     })
-}
-
-/// Blanks and backslashes are octal escapes.
-fn unescape(text: &str) -> String {
-    text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use seatrial_model::machine::{Disk, DiskBus, DiskThrottle, Known};
 use seatrial_model::{Bound, Limit, Unit};
 
-use super::{bound, pcie_limit, tightest, with_way};
+use super::{bound, pcie_limit, with_way};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskLoad {
@@ -71,11 +71,6 @@ pub fn disk_limit(disk: &Disk) -> Limit {
     }
 }
 
-/// The tightest bound on a disk's rate in one direction.
-pub fn disk_rate(disk: &Disk) -> Known<Bound> {
-    tightest(disk_limit(disk))
-}
-
 fn link(disk: &Disk) -> Known<Bound> {
     disk.link_gbit_s.as_ref().map(|&gbit| {
         let (code, share) = if gbit > 12.0 { ("128/150", 128.0 / 150.0) } else { ("8/10", 8.0 / 10.0) };
@@ -88,13 +83,14 @@ fn link(disk: &Disk) -> Known<Bound> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::tightest;
 
     fn disk(bus: DiskBus, gbit: f64) -> Disk {
         Disk { bus, link_gbit_s: Known::Known(gbit), ..Disk::default() }
     }
 
     fn rate(disk: &Disk) -> String {
-        disk_rate(disk).known().map(|bound| bound.value.to_string()).expect("known")
+        tightest(disk_limit(disk)).known().map(|bound| bound.value.to_string()).expect("known")
     }
 
     #[test]
@@ -107,7 +103,7 @@ mod tests {
 
     #[test]
     fn says_why_a_disk_has_no_limit() {
-        let why = |disk: &Disk| disk_rate(disk).why().expect("unknown").to_owned();
+        let why = |disk: &Disk| tightest(disk_limit(disk)).why().expect("unknown").to_owned();
         let made = Disk { slaves: vec!["sda2".to_owned()], ..disk(DiskBus::Dm, 6.0) };
         assert_eq!(why(&made), "it consists of other devices; see sda2");
         assert!(why(&Disk { is_emulated: true, ..disk(DiskBus::Sata, 6.0) }).contains("emulated"));

@@ -12,7 +12,7 @@ mod part;
 mod pcie;
 mod port;
 
-pub use disk::{DiskLoad, disk_limit, disk_limit_under, disk_rate};
+pub use disk::{DiskLoad, disk_limit, disk_limit_under};
 pub use gpu::{gpu_host_limit, gpu_links_limit, gpu_memory_limit, gpu_peer_limit, pcie_rate};
 pub use hca::{hca_limit, hca_limit_on, hca_payload_limit, hca_rate};
 pub use matrix::{gpu_matrix_limit, gpu_matrix_operations};
@@ -20,7 +20,7 @@ pub use memory::{memory_bandwidth, memory_limit, node_memory_bandwidth};
 pub use nic::{Links, Load, nic_limit, nic_limit_under, nic_rate};
 pub use packet::RdmaTraffic;
 pub use part::part_limits;
-pub use pcie::{pcie_bandwidth, pcie_limit};
+pub use pcie::pcie_limit;
 pub use port::port_rate;
 
 use seatrial_model::machine::{Known, PciDevice};

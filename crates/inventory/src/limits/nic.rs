@@ -32,10 +32,7 @@ pub struct Links<'a> {
 
 impl<'a> Links<'a> {
     pub fn of(machine: &'a Machine) -> Self {
-        Self {
-            nics: machine.nics.known().map_or(&[], Vec::as_slice),
-            hcas: machine.hcas.known().map_or(&[], Vec::as_slice),
-        }
+        Self { nics: machine.nics.listed(), hcas: machine.hcas.listed() }
     }
 }
 

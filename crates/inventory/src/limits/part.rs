@@ -1,7 +1,7 @@
 //! Limits of all parts of a machine.
 
 use seatrial_model::Subject;
-use seatrial_model::machine::{Known, Machine, PartLimit};
+use seatrial_model::machine::{Machine, PartLimit};
 
 use super::{
     Links, Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit_on, memory_limit,
@@ -22,16 +22,16 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
             add(Subject::numa(node.id), "memory bandwidth", alone(bound));
         }
     }
-    for nic in all(&machine.nics) {
+    for nic in machine.nics.listed() {
         add(Subject::device("nic", &nic.name), ONE_WAY, nic_limit_under(nic, Links::of(machine), Load::BEST));
     }
-    for hca in all(&machine.hcas) {
+    for hca in machine.hcas.listed() {
         for port in &hca.ports {
             let name = format!("{}/{}", hca.name, port.number);
-            add(Subject::device("hca", &name), ONE_WAY, hca_limit_on(hca, port, all(&machine.nics)));
+            add(Subject::device("hca", &name), ONE_WAY, hca_limit_on(hca, port, machine.nics.listed()));
         }
     }
-    for gpu in all(&machine.gpus) {
+    for gpu in machine.gpus.listed() {
         add(
             Subject::device("gpu", &gpu.index.to_string()),
             "host link in one direction",
@@ -39,12 +39,8 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
         );
         add(Subject::device("gpu", &gpu.index.to_string()), "memory bandwidth", gpu_memory_limit(gpu));
     }
-    for disk in all(&machine.disks) {
+    for disk in machine.disks.listed() {
         add(Subject::device("disk", &disk.name), ONE_WAY, disk_limit(disk));
     }
     parts
-}
-
-fn all<T>(parts: &Known<Vec<T>>) -> &[T] {
-    parts.known().map_or(&[], Vec::as_slice)
 }

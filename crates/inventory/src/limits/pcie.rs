@@ -11,13 +11,8 @@
 use seatrial_model::machine::{Known, PciLink, PciPath, PciPort};
 use seatrial_model::{Bound, Limit, Unit};
 
-use super::{bound, tightest};
+use super::bound;
 use crate::pci::either;
-
-/// The tightest bound of the path, with the link that sets it.
-pub fn pcie_bandwidth(path: &PciPath) -> Known<Bound> {
-    tightest(pcie_limit(path))
-}
 
 pub fn pcie_limit(path: &PciPath) -> Limit {
     match bounds(path) {
@@ -87,6 +82,7 @@ pub(super) fn line_code(gts: f64) -> (&'static str, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::tightest;
 
     fn port(address: &str, gts: f64, lanes: u32) -> PciPort {
         PciPort {
@@ -99,7 +95,7 @@ mod tests {
     }
 
     fn told(ports: Vec<PciPort>) -> (String, String) {
-        let bound = pcie_bandwidth(&PciPath { ports }).known().cloned().expect("known");
+        let bound = tightest(pcie_limit(&PciPath { ports })).known().cloned().expect("known");
         (format!("{:.3}", bound.value), bound.formula)
     }
 
@@ -151,8 +147,8 @@ mod tests {
             told(vec![port("gpu", 32.0, 16), made_up.clone()]).1,
             "32 GT/s x 16 lanes x 128/130 / 8 bit, link gpu"
         );
-        assert!(!pcie_bandwidth(&PciPath { ports: vec![made_up] }).is_known());
-        assert!(!pcie_bandwidth(&PciPath::default()).is_known());
+        assert!(bounds(&PciPath { ports: vec![made_up] }).why().is_some());
+        assert!(bounds(&PciPath::default()).why().is_some());
     }
 
     #[test]
@@ -161,9 +157,6 @@ mod tests {
         let (_, formula) =
             told(vec![silent.clone(), silent.clone(), port("up", 8.0, 8), port("root", 8.0, 8)]);
         assert!(formula.ends_with("link up - root"), "{formula}");
-        assert_eq!(
-            pcie_bandwidth(&PciPath { ports: vec![silent] }).why(),
-            Some("not recorded; not recorded")
-        );
+        assert_eq!(bounds(&PciPath { ports: vec![silent] }).why(), Some("not recorded; not recorded"));
     }
 }

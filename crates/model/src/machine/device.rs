@@ -127,7 +127,7 @@ impl Machine {
             all: &Known<Vec<T>>,
             device: impl Fn(&T) -> I,
         ) -> Vec<Device> {
-            all.known().into_iter().flatten().flat_map(device).collect()
+            all.listed().iter().flat_map(device).collect()
         }
         match kind {
             "nic" => each(&self.nics, |nic| [Device::nic(nic)]),

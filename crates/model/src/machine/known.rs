@@ -79,6 +79,13 @@ impl<T> Known<T> {
     }
 }
 
+impl<T> Known<Vec<T>> {
+    /// What is known; nothing where that is unknown.
+    pub fn listed(&self) -> &[T] {
+        self.known().map_or(&[], Vec::as_slice)
+    }
+}
+
 /// Absent from the record, which is older than this value.
 impl<T> Default for Known<T> {
     fn default() -> Self {

@@ -59,6 +59,17 @@ pub enum Bounds {
     Within(Bar, Bar),
 }
 
+impl Bounds {
+    /// The bars; of a range the lower one first.
+    pub fn bars(&self) -> impl Iterator<Item = &Bar> {
+        let (first, second) = match self {
+            Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => (bar, None),
+            Bounds::Within(low, high) => (low, Some(high)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
 impl fmt::Display for Statistic {
     /// As a profile writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -87,7 +87,8 @@ pub struct Criterion {
 
 /// That no node of a run has one of `roles`.
 pub fn nobody_plays(roles: &[String]) -> String {
-    format!("no node of the run plays {}", roles.join(" or "))
+    let role = roles.first().map_or("", String::as_str);
+    format!("no node has the role {}: `--role {role}=NODES` gives it", roles.join(" or "))
 }
 
 impl Test {

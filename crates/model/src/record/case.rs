@@ -125,6 +125,15 @@ impl CaseRecord {
         self.layout.flag(PROBES) != Ok(false)
     }
 
+    /// Whether its case is measured when the run is resumed: it was interrupted, or it is of the plan and was never reached.
+    pub fn is_open(&self, is_planned: impl Fn(&CaseId) -> bool) -> bool {
+        match self.cause {
+            Some(Cause::Interrupted) => true,
+            Some(Cause::NeverReached) => is_planned(&self.case),
+            _ => false,
+        }
+    }
+
     /// A record of `case` without numbers. Without the plan's findings too, which are about numbers.
     pub fn without_numbers(case: &Case, reason: &Reason) -> Self {
         Self {

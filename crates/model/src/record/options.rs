@@ -119,8 +119,8 @@ pub struct CheckOptions {
     #[arg(long = "role", value_name = "ROLE=NODES", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
-    /// Run to compare with in criteria with `percent_of = "reference"`: an id, the start of an id, `last`, or a
-    /// folder
+    /// Run to compare with in criteria with `percent_of = "reference"`: an id, the start or end of an id,
+    /// `last`, `last~1`, or a folder
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
@@ -143,7 +143,8 @@ pub struct NodeOptions {
     #[arg(short = 'x', long, value_name = "NODES")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude: Option<NodeSet>,
-    /// How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]
+    /// How to start the agents [default: slurm inside an allocation or with an option for Slurm, else
+    /// ssh with -w, slurm with -N, local without both]
     #[arg(long, value_enum)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<LauncherChoice>,
@@ -163,7 +164,7 @@ pub struct NodeOptions {
     #[arg(long, value_name = "COMMAND")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mpirun: Option<String>,
-    /// Measure nodes that share a kernel or a host name at the same time, not one after the other
+    /// Measure nodes that share a kernel (same boot id) at the same time, not one after the other
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub share_hosts: bool,

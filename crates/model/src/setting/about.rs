@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::SettingReading;
 use crate::name::did_you_mean;
 use crate::param::{Kind, Value};
+use crate::shell::quoted;
 use crate::units::{Bytes, Nanos};
 
 /// The word for "no limit" in readings and profiles.
@@ -261,16 +262,6 @@ impl SettingAbout {
             text += &format!(", or {UNLIMITED}");
         }
         if self.fields.is_empty() { text } else { format!("{}: each {text}", self.fields.join(", ")) }
-    }
-}
-
-/// Quotes a word for a shell. Words come from profiles and device names, and users paste commands into a root shell.
-fn quoted(word: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
     }
 }
 

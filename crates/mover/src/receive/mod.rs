@@ -2,11 +2,10 @@
 
 mod large;
 mod query;
-mod reception;
 mod serve;
 mod store;
 mod stream;
 
-pub use query::need_of;
+pub use query::{Terms, need_of};
 pub use serve::{Reach, serve};
 pub use store::{keep_file, store_link};

@@ -5,25 +5,26 @@ use std::io;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, openat, statat};
 
-use super::reception::Reception;
 use crate::entry::Stamp;
 use crate::need::Need;
 use crate::source::hash_of;
 use crate::target::Folders;
 use crate::wire::Fields;
 
+/// What a sender asks of the copies.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    pub preserve: bool,
+    pub checksum: bool,
+    pub is_dry: bool,
+}
+
 /// What is needed of each file of a [`crate::wire::FrameKind::Query`].
-pub fn needs(
-    content: &[u8],
-    mut folders: Option<&mut Folders>,
-    reception: &Reception,
-) -> io::Result<Vec<Need>> {
+pub fn needs(content: &[u8], mut folders: Option<&mut Folders>, terms: Terms) -> io::Result<Vec<Need>> {
     let (mut fields, mut needs) = (Fields(content), Vec::new());
     while !fields.is_empty() {
         let (path, stamp) = (fields.bytes()?, fields.stamp()?);
-        let need = folders.as_mut().and_then(|folders| {
-            need_of(path, &stamp, folders, reception.checksum, reception.preserve, reception.is_dry)
-        });
+        let need = folders.as_mut().and_then(|folders| need_of(path, &stamp, folders, terms));
         needs.push(need.unwrap_or(Need::Content));
     }
     Ok(needs)
@@ -31,14 +32,8 @@ pub fn needs(
 
 /// What is needed of a file; `None` if all of it is, or if the file cannot be looked at: storing it will say why. With
 /// `preserve` only the sender can tell whether there are other extended attributes.
-pub fn need_of(
-    path: &[u8],
-    stamp: &Stamp,
-    folders: &mut Folders,
-    checksum: bool,
-    preserve: bool,
-    is_dry: bool,
-) -> Option<Need> {
+pub fn need_of(path: &[u8], stamp: &Stamp, folders: &mut Folders, terms: Terms) -> Option<Need> {
+    let Terms { preserve, checksum, is_dry } = terms;
     let spot = folders.spot(path, false).ok()?;
     let found = Stamp::of(&statat(spot.folder(), &spot.name, AtFlags::SYMLINK_NOFOLLOW).ok()?);
     if found.file_type() != FileType::RegularFile || found.size != stamp.size {

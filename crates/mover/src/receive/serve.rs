@@ -9,7 +9,7 @@ use std::thread;
 use seatrial_bench::{Listener, PeerAddress};
 
 use super::large::LargeFiles;
-use super::reception::Reception;
+use super::query::Terms;
 use super::store::store_directories;
 use super::stream::receive_stream;
 use crate::connection::{endpoint, keep_alive};
@@ -61,22 +61,17 @@ pub fn serve(mut from: impl Read, mut to: impl Write, reach: Reach) -> Result<()
         }
     };
     let accepted = listener.accept(start.streams as usize).map_err(CopyError::Connect)?;
-    let reception = Reception {
-        large: LargeFiles::default(),
-        preserve: start.preserve,
-        checksum: start.checksum,
-        is_dry: start.dry_run,
-    };
-    let first_error = Mutex::new(None);
+    let terms = Terms { preserve: start.preserve, checksum: start.checksum, is_dry: start.dry_run };
+    let (large, first_error) = (LargeFiles::default(), Mutex::new(None));
     thread::scope(|scope| {
         for (number, stream) in accepted.streams.iter().enumerate() {
             let folders = folders.as_ref().map(Folders::again);
-            let (reception, first_error, all) = (&reception, &first_error, &accepted.streams);
+            let (large, first_error, all) = (&large, &first_error, &accepted.streams);
             let secret = secret.as_ref();
             scope.spawn(move || {
                 let from = Incoming::new(stream, secret, number, Way::ToTarget);
                 let to = Outgoing::new(stream, secret, number, Way::ToSource);
-                let done = keep_alive(stream).and_then(|()| receive_stream(from, to, folders, reception));
+                let done = keep_alive(stream).and_then(|()| receive_stream(from, to, folders, large, terms));
                 if let Err(error) = done {
                     first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     for stream in all {
@@ -131,17 +126,8 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
     }
     let Place { directory, renamed } =
         target_place(&start.target, start.only_file.as_deref(), start.dry_run)?;
-    let folders = match Folders::new(&directory) {
-        Ok(mut folders) => {
-            if start.is_target_copied {
-                // Before any stream stores what is in it.
-                let _ = folders.directory(b"", true);
-            }
-            Some(folders)
-        }
-        Err(error) if start.dry_run && error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(format!("opening {}: {error}", directory.display())),
-    };
+    let folders = Folders::open(&directory, start.dry_run, start.is_target_copied)
+        .map_err(|error| format!("opening {}: {error}", directory.display()))?;
     let Listening { listener, address, receive_buffer } = Listening::open(reach, start.window)?;
     let secret = Secret::of(start.cipher, &address)?;
     Ok(Prepared { listener, folders, secret, ready: Ready::Listening { address, renamed, receive_buffer } })

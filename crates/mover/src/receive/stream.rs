@@ -3,8 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::query::needs;
-use super::reception::Reception;
+use super::large::LargeFiles;
+use super::query::{Terms, needs};
 use super::store::store_files;
 use crate::stored::Stored;
 use crate::target::Folders;
@@ -16,7 +16,8 @@ pub fn receive_stream(
     mut from: Incoming<'_>,
     mut to: Outgoing<'_>,
     mut folders: Option<Folders>,
-    reception: &Reception,
+    large: &LargeFiles,
+    terms: Terms,
 ) -> io::Result<()> {
     let (mut content, mut frame, mut storing) = (Vec::new(), Frame::default(), Duration::ZERO);
     let mut answer = |kind, fill: &mut dyn FnMut(&mut Vec<u8>)| {
@@ -30,17 +31,17 @@ pub fn receive_stream(
             return answer(FrameKind::End, &mut |content| content.extend_from_slice(&storing.to_le_bytes()));
         }
         if kind == FrameKind::Query {
-            let needs = needs(&content, folders.as_mut(), reception)?;
+            let needs = needs(&content, folders.as_mut(), terms)?;
             answer(FrameKind::Needs, &mut |content| needs.iter().for_each(|need| need.put(content)))?;
             continue;
         }
-        let Some(folders) = folders.as_mut().filter(|_| !reception.is_dry) else {
+        let Some(folders) = folders.as_mut().filter(|_| !terms.is_dry) else {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "content in a dry run"));
         };
         let begin = Instant::now();
         let stored = match kind {
-            FrameKind::Files => store_files(&content, folders, reception.preserve)?,
-            FrameKind::Begin => match reception.large.begin(&content, folders)? {
+            FrameKind::Files => store_files(&content, folders, terms.preserve)?,
+            FrameKind::Begin => match large.begin(&content, folders)? {
                 Ok(hashes) => {
                     answer(FrameKind::Blocks, &mut |content| {
                         hashes.iter().for_each(|hash| content.extend_from_slice(hash));
@@ -49,9 +50,9 @@ pub fn receive_stream(
                 }
                 Err(failure) => Stored::failed(failure),
             },
-            FrameKind::Piece => reception.large.piece(&content, reception.preserve)?,
-            FrameKind::Commit => reception.large.commit(&content, reception.preserve)?,
-            FrameKind::Abort => reception.large.abort(&content)?,
+            FrameKind::Piece => large.piece(&content, terms.preserve)?,
+            FrameKind::Commit => large.commit(&content, terms.preserve)?,
+            FrameKind::Abort => large.abort(&content)?,
             _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "an unexpected frame")),
         };
         storing += begin.elapsed();

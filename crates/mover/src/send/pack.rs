@@ -10,8 +10,7 @@ use crate::need::Need;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::record::RecordKind;
-use crate::source::{OpenedSource, attributes_of, link_target};
-use crate::target::Attributes;
+use crate::source::{OpenedSource, link_target};
 use crate::wire::{put_bytes, put_stamp};
 use std::os::unix::ffi::OsStrExt;
 
@@ -79,7 +78,7 @@ fn put_file(
             plan.later(Wanted { entry, need: Need::Content });
             return Ok(());
         }
-        let attributes = kept_attributes(&source, options)?;
+        let attributes = source.attributes(options.preserve)?;
         let (target, size) = (wanted.entry.target(), source.stamp.size as usize);
         if wanted.need == Need::Attributes && source.is_in_target(wanted.need, &wanted.entry.stamp)? {
             put_head(content, RecordKind::Keep, &target, &source.stamp, &attributes);
@@ -104,14 +103,6 @@ fn put_file(
         }
         return Ok(());
     }
-}
-
-/// The extended attributes of a source, if they are preserved.
-pub fn kept_attributes(source: &OpenedSource, options: &CopyOptions) -> Result<Attributes, Failure> {
-    if !options.preserve {
-        return Ok(Vec::new());
-    }
-    attributes_of(&source.file).map_err(|error| source.failed("reading the extended attributes", &error))
 }
 
 /// Appends what every record begins with.

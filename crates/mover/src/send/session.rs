@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::FileType;
 use seatrial_sys::net::tcp_info;
 
 use super::pack::put_head;
@@ -23,8 +22,10 @@ use crate::failure::Failure;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::record::RecordKind;
-use crate::scan::{is_target_copied, only_file, scan};
+use crate::scan::{is_target_copied, only_file, renamed_roots, scan_with_directories};
+use crate::source::attributes_of;
 use crate::stored::Stored;
+use crate::target::Attributes;
 use crate::window::Window;
 use crate::wire::{Frame, FrameKind, Incoming, Outgoing, Ready, Secret, Start, VERSION, Way, read_frame};
 
@@ -90,10 +91,7 @@ pub fn send<R: Read, W: Write>(
         }
         Ready::Refused(why) => return Err(CopyError::Refused(why)),
     };
-    let roots = match (renamed, roots) {
-        (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
-        _ => roots.to_vec(),
-    };
+    let roots = renamed_roots(roots, renamed);
     let (endpoint, buffer) = endpoint(false, window, |socket| socket.send_buffer_size());
     let streams = address.connect_all(&endpoint, streams).map_err(CopyError::Connect)?;
     progress.send_buffer.store(buffer.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -151,7 +149,7 @@ fn transfer(
     options: &CopyOptions,
     progress: &Progress,
 ) -> Result<Vec<Entry>, CopyError> {
-    let (plan, directories) = (Plan::default(), Mutex::new(Vec::new()));
+    let (plan, mut directories) = (Plan::default(), Vec::new());
     let shared = Shared { plan: &plan, options, progress, next_id: AtomicU64::new(0) };
     let first_error = Mutex::new(None);
     // One connection that fails ends the copy.
@@ -167,12 +165,7 @@ fn transfer(
     }
     thread::scope(|scope| {
         scope.spawn(|| {
-            scan(roots, progress, |entries| {
-                let is_directory = |entry: &&Entry| entry.stamp.file_type() == FileType::Directory;
-                let found = entries.iter().filter(is_directory).cloned();
-                directories.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
-                plan.scanned(entries)
-            });
+            directories = scan_with_directories(roots, progress, |entries| plan.scanned(entries));
             plan.end_of_scan();
         });
         for (number, stream) in streams.iter().enumerate() {
@@ -195,7 +188,7 @@ fn transfer(
     streams.iter().for_each(|stream| progress.spent.window.add(window_limited(stream)));
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(CopyError::stream("a data connection to the target")(error)),
-        None => Ok(directories.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        None => Ok(directories),
     }
 }
 
@@ -234,11 +227,11 @@ fn send_directories<R: Read, W: Write>(
     Ok(())
 }
 
-fn directory_attributes(entry: &Entry, options: &CopyOptions) -> Result<crate::target::Attributes, Failure> {
+fn directory_attributes(entry: &Entry, options: &CopyOptions) -> Result<Attributes, Failure> {
     if !options.preserve {
         return Ok(Vec::new());
     }
     let path = entry.source();
-    let read = std::fs::File::open(&path).and_then(|file| crate::source::attributes_of(&file));
+    let read = std::fs::File::open(&path).and_then(|file| attributes_of(&file));
     read.map_err(|error| Failure::of(path.as_os_str().as_bytes(), "reading the extended attributes", &error))
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::large::LargeSource;
-use super::pack::{kept_attributes, pack_into, put_head};
+use super::pack::{pack_into, put_head};
 use super::plan::{Plan, Step, Wanted};
 use super::replies::Unanswered;
 use crate::block::block_hash;
@@ -97,7 +97,7 @@ impl<'a> Worker<'a> {
     fn begin(&mut self, wanted: Wanted) -> io::Result<()> {
         let target = wanted.entry.target();
         let opened = OpenedSource::open(wanted.entry.source()).and_then(|source| {
-            let attributes = kept_attributes(&source, self.shared.options)?;
+            let attributes = source.attributes(self.shared.options.preserve)?;
             let is_same = source.is_in_target(wanted.need, &wanted.entry.stamp)?;
             Ok((source, attributes, is_same))
         });

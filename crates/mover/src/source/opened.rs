@@ -13,6 +13,7 @@ use rustix::io::{pread, retry_on_intr};
 use crate::entry::Stamp;
 use crate::failure::Failure;
 use crate::need::Need;
+use crate::target::Attributes;
 
 /// Bytes that are hashed at once.
 const PIECE: usize = 1 << 20;
@@ -79,6 +80,14 @@ impl OpenedSource {
         }
     }
 
+    /// The extended attributes, if they are preserved.
+    pub fn attributes(&self, preserve: bool) -> Result<Attributes, Failure> {
+        if !preserve {
+            return Ok(Vec::new());
+        }
+        attributes_of(&self.file).map_err(|error| self.failed("reading the extended attributes", &error))
+    }
+
     /// The hash of the whole content.
     fn hash(&self) -> Result<blake3::Hash, Failure> {
         hash_of(&self.file).map_err(|error| self.failed("reading", &error))
@@ -114,7 +123,7 @@ pub fn link_target(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Extended attributes with their names: those that describe the file, and not what a security module of this machine says
 /// of it. Access control lists are such attributes.
-pub fn attributes_of(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+pub fn attributes_of(file: &File) -> io::Result<Attributes> {
     /// Names and values have at most 64 KiB (xattr(7)).
     const MOST: usize = 64 << 10;
     let mut names = vec![0; MOST];

@@ -64,6 +64,21 @@ impl Spot {
 }
 
 impl Folders {
+    /// The directories below `target`; `None` where it is not there in a dry run. With `is_copied` the target is a copy itself.
+    pub fn open(target: &Path, is_dry: bool, is_copied: bool) -> io::Result<Option<Self>> {
+        match Self::new(target) {
+            Ok(mut folders) => {
+                if is_copied {
+                    // Before any thread stores what is in it.
+                    let _ = folders.directory(b"", true);
+                }
+                Ok(Some(folders))
+            }
+            Err(error) if is_dry && error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The directories below `target`, which may be a symbolic link: whoever typed it meant where it leads.
     pub fn new(target: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY.bits().cast_signed();

@@ -13,13 +13,9 @@ const MOST_PERCENT: f64 = 1000.0;
 /// Reports bars that no result could meet or miss, or of another kind than `judged`; `places` has one position per
 /// bar.
 pub(super) fn bars(bounds: &Bounds, places: &[Position], judged: Judged, found: &mut Diagnostics) {
-    let bars: Vec<&Bar> = match bounds {
-        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => vec![bar],
-        Bounds::Within(low, high) => vec![low, high],
-    };
-    let sound = bars.iter().zip(places).filter(|(bar, at)| one_bar(bar, **at, judged, found)).count();
+    let sound = bounds.bars().zip(places).filter(|(bar, at)| one_bar(bar, **at, judged, found)).count();
     if let Bounds::Within(low, high) = bounds
-        && sound == bars.len()
+        && sound == bounds.bars().count()
         && is_empty(low, high)
     {
         found.error(places[0], "the lower bound of 'within' is above the upper bound");

@@ -51,11 +51,7 @@ pub(super) fn criterion(
 }
 
 fn rests_on_limit(bounds: &Bounds) -> bool {
-    let is_share = |bar: &Bar| matches!(bar, Bar::PercentOfLimit(_) | Bar::PercentOfNominal(_));
-    match bounds {
-        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => is_share(bar),
-        Bounds::Within(low, high) => is_share(low) || is_share(high),
-    }
+    bounds.bars().any(|bar| matches!(bar, Bar::PercentOfLimit(_) | Bar::PercentOfNominal(_)))
 }
 
 pub(super) fn limit(

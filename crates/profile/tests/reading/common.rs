@@ -3,8 +3,7 @@
 use jiff::civil::{Date, date};
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
-    About, Alias, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Planned,
-    SeriesSpec, Unit,
+    About, Alias, AxisSpec, Better, Bytes, Kind, MetricSpec, ParamSpec, Parts, Planned, SeriesSpec, Unit,
 };
 use seatrial_profile::{Catalog, Diagnostics, Loaded, Shipped, Source, load};
 
@@ -25,10 +24,7 @@ const fn param(
 
 static MEMORY: About = About {
     id: "mem.bandwidth",
-    version: 1,
     title: "invented",
-    doc: "",
-    checks: &[],
     params: &[
         param("kernel", Kind::Choice(&["read", "write", "copy", "triad"]), None, "triad"),
         param("store", Kind::Choice(&["regular", "nt"]), Some("auto"), "auto"),
@@ -47,11 +43,7 @@ static MEMORY: About = About {
         &[AxisSpec { name: "size", unit: Unit::Byte }],
     )
     .doc("A series.")],
-    parts: Parts::One("worker"),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
+    ..About::WORKER
 };
 
 static ECHO: About = About {

@@ -142,9 +142,7 @@ fn uom(unit: Unit) -> (&'static str, f64, String) {
         | Dimension::Power
         | Dimension::Temperature
         | Dimension::Efficiency
-        | Dimension::Price => {
-            ("", 1.0, format!(" [{unit}]"))
-        }
+        | Dimension::Price => ("", 1.0, format!(" [{unit}]")),
     }
 }
 
@@ -187,20 +185,9 @@ mod tests {
 
     fn verdict(measured: &str, bound: &str) -> VerdictRecord {
         VerdictRecord {
-            criterion: "fast".to_owned(),
-            test: "t".to_owned(),
-            case: None,
             node: Some("n1".to_owned()),
-            subject: Subject::node(),
-            verdict: Verdict::Pass,
             measured: Some(measured.parse().expect("a quantity")),
-            interval: None,
-            present: None,
-            bound: bound.to_owned(),
-            margin_percent: None,
-            reason: None,
-            remedy: None,
-            waiver: None,
+            ..VerdictRecord::new("fast", "t", Subject::node(), Verdict::Pass, bound)
         }
     }
 

@@ -52,6 +52,15 @@ pub fn place(value: &Value, unit: Unit) -> Option<(f64, bool)> {
     }
 }
 
+/// The name of an axis of such values, with the unit that their positions have and their words do not show.
+pub fn axis_name(name: &str, value: &Value) -> String {
+    let is_span = |text: &str| text.parse::<Bytes>().is_err() && text.parse::<Nanos>().is_ok();
+    match value {
+        Value::Text(text) if is_span(text) => format!("{name} [ms]"),
+        _ => name.to_owned(),
+    }
+}
+
 /// The scale for these positions: by doubling for sizes and for numbers that span a wide range.
 pub fn scale(places: &[(f64, bool)]) -> Scale {
     let bytes = places.iter().all(|(_, is_size)| *is_size);
@@ -80,6 +89,8 @@ mod tests {
         let of = |value: Value| place(&value, Unit::Count);
         assert_eq!(of("64 KiB".into()), Some((65536.0, true)));
         assert_eq!(of("200 ms".into()), Some((200.0, false)));
+        assert_eq!(axis_name("time", &"200 ms".into()), "time [ms]");
+        assert_eq!(axis_name("message", &"64 KiB".into()), "message");
         assert_eq!(of(Value::Count(16)), Some((16.0, false)));
         assert_eq!(of("triad".into()), None);
         assert_eq!(place(&Value::Count(4), Unit::Kibibyte), Some((4096.0, true)));

@@ -13,6 +13,7 @@ use super::filter::Filter;
 use super::words::text;
 use crate::view::cases::{Verdicts, verdicts};
 use crate::view::nodes::shortfall;
+use crate::view::numbers::Judged;
 use crate::view::parts::is_absent;
 use crate::words::tone;
 
@@ -29,7 +30,7 @@ pub struct Shown<'a> {
     pub document: &'a Document,
     pub context: &'a PageContext<'a>,
     roles: Assignment,
-    judged: HashMap<&'a str, Vec<&'a VerdictRecord>>,
+    judged: Judged<'a>,
     pub verdicts: Verdicts<'a>,
     /// The number of each case that is shown in full, by name.
     full: HashMap<&'a str, usize>,
@@ -40,13 +41,7 @@ impl<'a> Shown<'a> {
         let nobody = Profile::default();
         let profile = context.profile.unwrap_or(&nobody);
         let roles = Assignment::new(profile, &document.run.nodes, &BTreeMap::new());
-        let mut judged: HashMap<&str, Vec<&VerdictRecord>> = HashMap::new();
-        for record in &document.verdicts {
-            if let Some(case) = record.case.as_deref() {
-                judged.entry(case).or_default().push(record);
-            }
-        }
-        let verdicts = verdicts(document);
+        let (judged, verdicts) = (Judged::new(document), verdicts(document));
         let mut shown = Self { document, context, roles, judged, verdicts, full: HashMap::new() };
         shown.full = shown.choose();
         shown
@@ -92,7 +87,7 @@ impl<'a> Shown<'a> {
     }
 
     pub fn judgements(&self, case: &CaseRecord) -> &[&'a VerdictRecord] {
-        self.judged.get(case.case.as_str()).map_or(&[], Vec::as_slice)
+        self.judged.of(case)
     }
 
     pub fn verdict(&self, case: &CaseRecord) -> Option<Verdict> {

@@ -6,7 +6,7 @@ use seatrial_analysis::Table as Sweep;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Value, node_names};
 
-use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
+use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, axis_name, height, place, scale};
 use super::lines;
 use super::plot::{Curve, Mark, Plot, Point};
 use super::shown::Shown;
@@ -78,7 +78,8 @@ fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
     let cases: BTreeSet<&str> = table.cells.values().map(|cell| cell.case.as_str()).collect();
     marks.extend(knees(shown, &cases));
     marks.extend(shared(shown, &cases, &table.metric));
-    draw(&view::title(table), (table.down.0.as_str(), places.as_slice()), table.unit, curves, marks)
+    let name = axis_name(&table.down.0, table.down.1.first()?);
+    draw(&view::title(table), (&name, places.as_slice()), table.unit, curves, marks)
 }
 
 fn knees(shown: &Shown<'_>, cases: &BTreeSet<&str>) -> Vec<Mark> {
@@ -196,7 +197,8 @@ fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
     if let [only] = curves.as_mut_slice() {
         only.name = String::new();
     }
-    draw(&format!("{metric} over {axis}"), (axis, places.as_slice()), of?, curves, marks)
+    let name = axis_name(axis, first.params.get(axis)?);
+    draw(&format!("{metric} over {axis}"), (&name, places.as_slice()), of?, curves, marks)
 }
 
 fn numeric(value: &Value) -> Option<f64> {

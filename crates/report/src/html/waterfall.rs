@@ -89,18 +89,7 @@ mod tests {
         let unit = Unit::GigabitsPerSecond;
         let unit = if better == Better::Lower { Unit::Microsecond } else { unit };
         let limit = limit.record(better, unit).expect("the same dimension");
-        let summary = seatrial_model::record::Summary {
-            n: 9,
-            trials: 3,
-            median,
-            mad: 0.0,
-            min: median,
-            max: median,
-            mean: median,
-            p99: None,
-            ci95: None,
-        };
-        MetricRecord::new(unit, better, &summary, limit)
+        MetricRecord::new(unit, better, &seatrial_testkit::summary(median), limit)
     }
 
     fn fall(name: &str, metric: MetricRecord) -> Drawn {

@@ -16,20 +16,16 @@ pub fn all(machine: &Machine) -> Vec<Part> {
     if machine.numa.len() > 1 {
         parts.extend(machine.numa.iter().map(numa));
     }
-    parts.extend(listed(&machine.gpus).iter().map(gpu));
+    parts.extend(machine.gpus.listed().iter().map(gpu));
     // The loopback is no hardware.
-    let nics = listed(&machine.nics).iter().filter(|nic| nic.kind.word() != "loopback");
+    let nics = machine.nics.listed().iter().filter(|nic| nic.kind.word() != "loopback");
     parts.extend(nics.map(nic));
     parts.extend(
-        listed(&machine.hcas).iter().flat_map(|hca| hca.ports.iter().map(move |port| hca_port(hca, port))),
+        machine.hcas.listed().iter().flat_map(|hca| hca.ports.iter().map(move |port| hca_port(hca, port))),
     );
-    parts.extend(listed(&machine.disks).iter().filter(|disk| disk.size_bytes != Known::Known(0)).map(disk));
-    parts.extend(listed(&machine.file_systems).iter().map(file_system));
+    parts.extend(machine.disks.listed().iter().filter(|disk| disk.size_bytes != Known::Known(0)).map(disk));
+    parts.extend(machine.file_systems.listed().iter().map(file_system));
     parts
-}
-
-pub(crate) fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
-    parts.known().map_or(&[], Vec::as_slice)
 }
 
 fn part(subject: Subject, words: Vec<Option<String>>) -> Part {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_analysis::{CAUSES, disturbances};
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord};
+use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord, WantedSide};
 
 use super::cases::by_id;
 use super::findings::{Found, OF_RUN, found, is_harmless, is_told_by_problem};
@@ -342,10 +342,9 @@ fn address(case: Option<&CaseRecord>) -> String {
 fn missed_by(record: &VerdictRecord) -> Option<String> {
     let percent = record.margin_percent.filter(|percent| *percent < 0.0)?;
     // Of a value between two the margin does not tell which one is missed.
-    let side = match &record.bound {
-        bound if bound.starts_with("at least ") => "below",
-        bound if bound.starts_with("at most ") => "above",
-        _ => return None,
+    let side = match record.wanted_side()? {
+        WantedSide::AtLeast => "below",
+        WantedSide::AtMost => "above",
     };
     Some(format!("{} {side}", whole_percent(-percent).replace('%', " %")))
 }

@@ -68,7 +68,7 @@ pub fn interactions(study: &Factors) -> Option<Table> {
     Some(Table { remarks: vec![remark.to_owned()], ..table.finish() })
 }
 
-fn interval(ratio: Option<PairedRatio>) -> Option<String> {
+pub(super) fn interval(ratio: Option<PairedRatio>) -> Option<String> {
     Some(match ratio?.ci95 {
         Some(interval) => format!("{:.3} to {:.3}", interval.low, interval.high),
         None => "±?".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::{Better, Unit};
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{decimals, whole_percent};
@@ -64,7 +64,7 @@ impl Matrix {
     /// The median of its numbers; zero without numbers.
     pub fn median(&self) -> f64 {
         let values: Vec<f64> = self.values.values().map(|value| value.value).collect();
-        Sorted::new(&values).map_or(0.0, |sorted| sorted.median())
+        median(&values).unwrap_or(0.0)
     }
 
     /// The kinds of rows and columns, for the corner.

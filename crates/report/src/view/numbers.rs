@@ -36,12 +36,17 @@ impl<'a> Judged<'a> {
         Self(judged)
     }
 
+    /// The verdicts on `case`.
+    pub fn of(&self, case: &CaseRecord) -> &[&'a VerdictRecord] {
+        self.0.get(case.case.as_str()).map_or(&[], Vec::as_slice)
+    }
+
     /// The numbers of `case`, the headline first. A verdict about no metric, such as one about a series, counts for the
     /// headline.
     pub fn numbers(&self, case: &'a CaseRecord) -> Vec<JudgedNumber<'a>> {
         let headline = case.headline().map(|(name, _)| name);
         let mut numbers = vec![JudgedNumber { case, name: headline, verdict: None, margin: None }];
-        for record in self.0.get(case.case.as_str()).into_iter().flatten() {
+        for record in self.of(case) {
             let found = case.metrics.iter().find(|(_, metric)| is_about(record, metric));
             let name = found.map(|(name, _)| name.as_str()).or(headline);
             let at = numbers.iter().position(|number| number.name == name).unwrap_or_else(|| {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use seatrial_analysis::{AtOnce, Classes, Matrix as Pairs, Step, named_params};
 use seatrial_model::Better;
 use seatrial_model::record::CaseRecord;
-use seatrial_stats::Sorted;
+use seatrial_stats::median;
 
 use super::matrix::{Matrix, MatrixValue, MissingValue};
 use super::table::{Builder, Cell, Column, Table};
@@ -62,7 +62,7 @@ pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
     let names: Vec<String> = chosen.iter().map(|node| pairs.nodes[*node].clone()).collect();
     let params = cases.values().next().map(|case| named_params(case).join(" ")).unwrap_or_default();
     let all: Vec<f64> = pairs.cells.values().copied().collect();
-    let median = Sorted::new(&all).map_or(0.0, |sorted| sorted.median());
+    let median = median(&all).unwrap_or(0.0);
     Matrix {
         title: title(&[&pairs.bench, &params, &pairs.metric], pairs.unit, "from row to column"),
         names: ("from".to_owned(), "to".to_owned()),
@@ -99,7 +99,7 @@ fn sign(pairs: &Pairs) -> f64 {
 pub fn by_node(pairs: &Pairs) -> Table {
     let rows = ranked(pairs);
     let medians: Vec<f64> = rows.iter().map(|(_, median, _)| *median).collect();
-    let middle = Sorted::new(&medians).map_or(0.0, |sorted| sorted.median());
+    let middle = median(&medians).unwrap_or(0.0);
     let decimals = decimals(medians);
     let off = |value: f64| (middle != 0.0).then(|| signed_percent(100.0 * (value - middle) / middle.abs()));
     let slowest = |node: usize| {

@@ -3,8 +3,8 @@
 
 use seatrial_analysis::{SettingEffect, SettingGain, SettingStudy, SettingWorth};
 use seatrial_model::{Better, node_names};
-use seatrial_stats::PairedRatio;
 
+use super::factors::interval;
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::decimals;
 use crate::words::{Badge, count, in_unit};
@@ -101,13 +101,6 @@ pub fn over_benchmarks(studies: &[SettingStudy]) -> Option<Table> {
         .words("no difference for", |setting| with(setting, SettingWorth::Nothing))
         .words("unknown for", |setting| with(setting, SettingWorth::Unknown));
     Some(table.finish())
-}
-
-fn interval(ratio: Option<PairedRatio>) -> Option<String> {
-    Some(match ratio?.ci95 {
-        Some(interval) => format!("{:.3} to {:.3}", interval.low, interval.high),
-        None => "±?".to_owned(),
-    })
 }
 
 /// The tables of all studies.

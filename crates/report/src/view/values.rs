@@ -1,7 +1,7 @@
 //! The numbers of verdicts as text, with as many digits as tell them from their bounds.
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Unit, VerdictRecord};
+use seatrial_model::{Unit, VerdictRecord, WantedSide};
 
 use crate::number::{decimals, decimals_apart, half_width, whole_percent};
 use crate::words::{quantity, rounded, unit};
@@ -30,10 +30,9 @@ pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
     let measured = record.measured?.to(metric.unit).ok()?.value();
     let is_it = is_same(measured, metric.median);
     let margin = record.margin_percent? / 100.0;
-    let share = match &record.bound {
-        bound if bound.starts_with("at least ") => 1.0 + margin,
-        bound if bound.starts_with("at most ") => 1.0 - margin,
-        _ => return None,
+    let share = match record.wanted_side()? {
+        WantedSide::AtLeast => 1.0 + margin,
+        WantedSide::AtMost => 1.0 - margin,
     };
     (is_it && share > 0.0).then(|| measured / share)
 }
@@ -73,42 +72,20 @@ fn is_same(one: f64, other: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::record::Summary;
     use seatrial_model::{Better, LimitRecord, Quantity, Subject, Verdict};
 
     use super::*;
 
     fn metric(better: Better, median: f64) -> MetricRecord {
-        let summary = Summary {
-            n: 3,
-            trials: 3,
-            median,
-            mad: 0.0,
-            min: median,
-            max: median,
-            mean: median,
-            p99: None,
-            ci95: None,
-        };
+        let summary = seatrial_testkit::summary(median);
         MetricRecord::new(Unit::Microsecond, better, &summary, LimitRecord::unknown("nothing states it"))
     }
 
     fn record(measured: &str, margin_percent: f64) -> VerdictRecord {
         VerdictRecord {
-            criterion: "c".to_owned(),
-            test: "t".to_owned(),
-            case: None,
-            node: None,
-            subject: Subject::node(),
-            verdict: Verdict::Pass,
             measured: Some(measured.parse::<Quantity>().unwrap()),
-            interval: None,
-            present: None,
-            bound: String::new(),
             margin_percent: Some(margin_percent),
-            reason: None,
-            remedy: None,
-            waiver: None,
+            ..VerdictRecord::new("c", "t", Subject::node(), Verdict::Pass, "")
         }
     }
 

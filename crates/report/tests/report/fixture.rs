@@ -138,28 +138,22 @@ pub fn judged(record: &CaseRecord, verdict: Verdict, percent: f64, reason: Optio
     let rate = |value: f64| Quantity::new(value, Unit::GigabytesPerSecond).unwrap();
     let margin = |metric: &MetricRecord| Some(100.0 * (metric.percent_of_limit()? / percent - 1.0));
     let kernel = record.params.get("kernel").unwrap();
+    let bound = match metric.and_then(|metric| metric.limit.value) {
+        Some(limit) => {
+            let (bound, decimals) = (limit * percent / 100.0, usize::from(limit < 1000.0));
+            let bound = format!("{bound:.decimals$}");
+            format!("at least {percent} % of the limit ({} GB/s)", bound.trim_end_matches(".0"))
+        }
+        None => format!("at least {percent} % of the limit"),
+    };
     VerdictRecord {
-        criterion: format!("memory-{kernel}"),
-        test: "memory".to_owned(),
         case: Some(record.case.to_string()),
         node: Some(record.nodes[0].clone()),
-        subject: record.subject.clone(),
-        verdict,
         measured: metric.map(|metric| rate(metric.median)),
         interval: metric.and_then(|metric| metric.ci95).map(|(low, high)| (rate(low), rate(high))),
-        present: None,
-        bound: match metric.and_then(|metric| metric.limit.value) {
-            Some(limit) => {
-                let (bound, decimals) = (limit * percent / 100.0, usize::from(limit < 1000.0));
-                let bound = format!("{bound:.decimals$}");
-                format!("at least {percent} % of the limit ({} GB/s)", bound.trim_end_matches(".0"))
-            }
-            None => format!("at least {percent} % of the limit"),
-        },
         margin_percent: metric.and_then(margin),
         reason: reason.map(str::to_owned),
-        remedy: None,
-        waiver: None,
+        ..VerdictRecord::new(format!("memory-{kernel}"), "memory", record.subject.clone(), verdict, bound)
     }
 }
 
@@ -466,20 +460,9 @@ pub fn accepted() -> Document {
     let mut verdicts: Vec<_> =
         results.iter().map(|record| judged(record, Verdict::Pass, 55.0, None)).collect();
     verdicts.extend(names.iter().map(|name| VerdictRecord {
-        criterion: "nic.mtu".to_owned(),
-        test: String::new(),
-        case: None,
         node: Some((*name).to_owned()),
-        subject: Subject::device("nic", "eth0"),
-        verdict: Verdict::Pass,
         measured: Quantity::new(9000.0, Unit::Count).ok(),
-        interval: None,
-        present: None,
-        bound: "exactly 9000".to_owned(),
-        margin_percent: None,
-        reason: None,
-        remedy: None,
-        waiver: None,
+        ..VerdictRecord::new("nic.mtu", "", Subject::device("nic", "eth0"), Verdict::Pass, "exactly 9000")
     }));
     checked(document(&names, results), verdicts)
 }

@@ -64,21 +64,12 @@ fn value(value: impl Into<Value>) -> Present {
 /// Adds a verdict to a reading, and to the list of verdicts.
 fn want(document: &mut SettingsDocument, index: usize, want: Wanted) {
     let setting = &mut document.settings[index];
+    let SettingReading { setting: id, subject, .. } = &setting.reading;
     document.verdicts.push(VerdictRecord {
-        criterion: setting.reading.setting.clone(),
-        test: String::new(),
-        case: None,
         node: Some(setting.node.clone()),
-        subject: setting.reading.subject.clone(),
-        verdict: want.verdict,
-        measured: None,
-        interval: None,
-        present: None,
-        bound: want.bound.clone(),
-        margin_percent: None,
         reason: want.reason.clone(),
-        remedy: None,
         waiver: want.waiver.clone(),
+        ..VerdictRecord::new(id, "", subject.clone(), want.verdict, &want.bound)
     });
     setting.wanted.push(want);
 }

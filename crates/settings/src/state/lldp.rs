@@ -46,7 +46,7 @@ impl Setting for LldpNeighbour {
 
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
         // Nobody is asked where there is no card.
-        let has_card = machine.nics.known().into_iter().flatten().any(|nic| nic.kind.is_device());
+        let has_card = machine.nics.listed().iter().any(|nic| nic.kind.is_device());
         let told = if has_card { neighbours(root) } else { Err(Found::absent("there is no network card")) };
         devices::readings(&ABOUT, &machine.nics, "there is no network card", |nic| {
             nic.kind.is_device().then(|| {

@@ -7,7 +7,7 @@ use std::{fs, io};
 use seatrial_model::machine::Serials;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, RunInfo, SCHEMA_VERSION};
-use seatrial_model::{CaseId, Cause, Finding, Outcome, PartRecord, Site, SiteNode, Verdict, VerdictRecord};
+use seatrial_model::{CaseId, Finding, Outcome, PartRecord, Site, SiteNode, Verdict, VerdictRecord};
 use serde::de::DeserializeOwned;
 
 use super::files::{
@@ -113,14 +113,11 @@ impl StoredRun {
     pub fn open(&self) -> HashSet<CaseId> {
         let planned: HashSet<&CaseId> =
             self.plan.present().into_iter().flat_map(Plan::cases).map(|case| &case.id).collect();
-        let is_open = |record: &&CaseRecord| match record.cause {
-            Some(Cause::Interrupted) => true,
-            Some(Cause::NeverReached) => planned.contains(&record.case),
-            _ if record.outcome == Outcome::Measured => {
-                !fs::metadata(self.files.samples(&record.case)).is_ok_and(|file| file.len() > 0)
-            }
-            _ => false,
+        let is_lost = |record: &CaseRecord| {
+            record.outcome == Outcome::Measured
+                && !fs::metadata(self.files.samples(&record.case)).is_ok_and(|file| file.len() > 0)
         };
+        let is_open = |record: &&CaseRecord| record.is_open(|case| planned.contains(case)) || is_lost(record);
         let mut open: HashSet<CaseId> =
             self.results.iter().filter(is_open).map(|record| record.case.clone()).collect();
         // A second partner that was lost has a retry too.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use seatrial_model::record::{CaseRecord, MetricRecord, ProfileRef, RunEnd, RunInfo, Summary};
 use seatrial_model::{
-    Better, Budget, Case, Cause, Event, Finding, Integrity, LimitRecord, Nanos, Params, PartRecord, Reason,
-    Sample, Severity, Site, SiteNode, Subject, Unit, Verdict, VerdictRecord,
+    About, Better, Budget, Case, Cause, Event, Finding, Integrity, LimitRecord, Nanos, Params, PartRecord,
+    Reason, Sample, Severity, Site, SiteNode, Subject, Unit, Verdict, VerdictRecord,
 };
 use seatrial_store::{Home, Journal, RunFolder};
 
@@ -35,48 +35,27 @@ pub fn end() -> RunEnd {
 
 pub fn case(kernel: &str) -> Case {
     let params: Params = [("kernel".to_owned(), kernel.into())].into_iter().collect();
-    let Ok(id) = format!("mem.bandwidth@n1/node[kernel={kernel}]").parse();
-    Case {
-        id,
-        bench: "mem.bandwidth".to_owned(),
-        version: 1,
-        subject: Subject::node(),
-        key: None,
-        nodes: vec!["n1".to_owned()],
-        group: "mem.bandwidth".to_owned(),
-        params,
-        planned: Params::default(),
-        origin: Default::default(),
-        facts: Params::default(),
-        places: Vec::new(),
-        budget: Budget {
-            trials: 3,
-            max_trials: 5,
-            warm_up: Nanos::millis(100),
-            measure: Nanos::secs(1),
-            prepare: Nanos::secs(10),
-            slack: Nanos(0),
-            connect: Budget::CONNECT,
-            overhead: Nanos::secs(1),
-            precision_percent: 2.0,
-        },
-        writes: Default::default(),
-        findings: Vec::new(),
-        retry_of: None,
-    }
+    let budget = Budget {
+        trials: 3,
+        max_trials: 5,
+        warm_up: Nanos::millis(100),
+        measure: Nanos::secs(1),
+        prepare: Nanos::secs(10),
+        overhead: Nanos::secs(1),
+        precision_percent: 2.0,
+        ..Budget::NOTHING
+    };
+    let about = About { id: "mem.bandwidth", ..About::WORKER };
+    Case::new(&about, "n1", Subject::node(), &params, budget)
 }
 
 pub fn measured(case: &Case, median: f64) -> CaseRecord {
     let summary = Summary {
-        n: 6,
-        trials: 3,
-        median,
         mad: 0.1,
         min: median - 1.0,
         max: median + 1.0,
-        mean: median,
-        p99: None,
         ci95: Some((median - 0.5, median + 0.5)),
+        ..seatrial_testkit::summary(median)
     };
     let limit = LimitRecord::unknown("no DIMM table");
     let metric = MetricRecord::new(Unit::GigabytesPerSecond, Better::Higher, &summary, limit);
@@ -99,33 +78,21 @@ pub fn parts(trial: u32) -> Vec<PartRecord> {
         amount: "64 KiB".parse().unwrap(),
     };
     let integrity = Integrity::Verified { checked: 65536 };
-    vec![PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial,
-        samples: vec![sample],
-        integrity,
-        evidence: Default::default(),
-    }]
+    vec![PartRecord { trial, integrity, ..seatrial_testkit::part(vec![sample]) }]
 }
 
 pub fn verdict(case: &Case, verdict: Verdict) -> VerdictRecord {
     VerdictRecord {
-        criterion: "memory.bandwidth".to_owned(),
-        test: "memory".to_owned(),
         case: Some(case.id.to_string()),
         node: Some("n1".to_owned()),
-        subject: Subject::node(),
-        verdict,
         measured: Some("21 GB/s".parse().unwrap()),
-        interval: None,
-        present: None,
-        bound: "at least 90 % of the limit".to_owned(),
-        margin_percent: None,
-        reason: None,
-        remedy: None,
-        waiver: None,
+        ..VerdictRecord::new(
+            "memory.bandwidth",
+            "memory",
+            Subject::node(),
+            verdict,
+            "at least 90 % of the limit",
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finds the directories of the control groups that this process is in, for each controller.
 
-use crate::root::{ReadError, SysRoot};
+use crate::root::{ReadError, SysRoot, unescape};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
@@ -80,11 +80,6 @@ impl<'a> Mount<'a> {
             Version::V2 => self.kind == "cgroup2",
         }
     }
-}
-
-/// Blanks in mountinfo are written as octal escapes.
-fn unescape(text: &str) -> String {
-    text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }
 
 /// `path` relative to a mount of the subtree `mounted`: `` for its top, or where `path` lies outside.

@@ -31,13 +31,6 @@ impl Placement {
         if self.asked() == 0 { 0.0 } else { here as f64 / self.asked() as f64 }
     }
 
-    /// The node that holds all queried pages.
-    pub fn only_node(&self) -> Option<u32> {
-        let mut nodes = self.nodes.keys();
-        let first = nodes.next().copied();
-        if nodes.next().is_some() || self.absent + self.refused > 0 { None } else { first }
-    }
-
     fn count(&mut self, status: i32) {
         match u32::try_from(status) {
             Ok(node) => *self.nodes.entry(node).or_default() += 1,
@@ -90,14 +83,7 @@ mod tests {
         }
         assert_eq!((placement.nodes[&0], placement.nodes[&1]), (3, 1));
         assert_eq!((placement.absent, placement.refused, placement.asked()), (1, 1, 6));
-        assert_eq!((placement.share(0), placement.only_node()), (0.5, None));
+        assert_eq!(placement.share(0), 0.5);
         assert_eq!(Placement::default().share(0), 0.0);
-    }
-
-    #[test]
-    fn names_the_only_node() {
-        let one = Placement { nodes: [(2, 7)].into(), total: 9, ..Placement::default() };
-        assert_eq!(one.only_node(), Some(2));
-        assert_eq!(Placement { absent: 1, ..one }.only_node(), None);
     }
 }

@@ -139,7 +139,13 @@ fn of_kernel(root: &SysRoot, interface: &str, counters: &mut Counters) {
     }
     for (file, name) in LOSSES {
         match root.value(format!("{CLASS}/{interface}/{file}")) {
-            Ok(value) => counters.count(format!("{name} {interface}"), value),
+            Ok(value) => {
+                counters.count(format!("{name} {interface}"), value);
+                // What grew between two trials is in neither of them.
+                if value > 0 {
+                    counters.level(format!("{name} {interface}"), value);
+                }
+            }
             Err(ReadError::Missing { .. }) => {}
             Err(error) => counters.unreadable(error),
         }
@@ -238,6 +244,7 @@ mod tests {
         let found = Nic.between(&before, &Nic.read(&root));
         assert_eq!((found.counts["carrier_losses eth0"], found.counts["link_failures eth0"]), (1, 2));
         assert!(!found.counts.keys().any(|name| name.ends_with("losses eth1")), "{:?}", found.counts);
+        assert_eq!((found.levels["carrier_losses eth0"], found.levels["carrier_losses eth1"]), (4, 4));
     }
 
     #[test]

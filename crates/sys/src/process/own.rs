@@ -1,4 +1,4 @@
-//! Settings of a process about itself: parent death signal, name, process group.
+//! Settings of a process about itself: parent death signal, name.
 #![expect(unsafe_code, reason = "a hook between fork and exec")]
 
 use std::ffi::CString;
@@ -7,9 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal, setsid,
-};
+use rustix::process::{Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal};
 
 /// Makes the kernel kill the calling process when its parent ends; ESRCH if the parent is gone already.
 ///
@@ -38,12 +36,6 @@ pub fn leave_with_parent(command: &mut Command) -> &mut Command {
     };
     // SAFETY: the hook only makes two system calls, both async-signal-safe, and allocates nothing.
     unsafe { command.pre_exec(tie) }
-}
-
-/// Makes the calling process the leader of a new session and process group: terminal signals do not reach it and it
-/// can be killed with its children. EPERM if it leads a group already.
-pub fn lead_group() -> Result<Pid, Errno> {
-    setsid()
 }
 
 /// Makes orphaned descendants children of this process instead of init, so that it can reap them.

@@ -5,9 +5,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::task;
 use crate::root::{ReadError, SysRoot};
@@ -60,12 +58,6 @@ impl Target {
         sent.map_err(|errno| self.failed("signalling", errno))
     }
 
-    /// Signals the process group that the process leads. Use this before the leader is reaped: until then its PID and
-    /// group number are not reused.
-    pub fn signal_group(&self, signal: Signal) -> Result<(), TargetError> {
-        kill_process_group(self.pid, signal).map_err(|errno| self.failed("signalling the group of", errno))
-    }
-
     /// Waits until the process has ended (a zombie has); false if it still runs after `limit`. Does not reap.
     pub fn wait(&self, limit: Duration) -> Result<bool, TargetError> {
         match &self.identity {
@@ -113,11 +105,11 @@ fn started(pid: Pid) -> Result<u64, TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::os::unix::process::ExitStatusExt;
     use std::process::{Child, Command};
 
     fn sleeper() -> (Child, Pid) {
-        let child = Command::new("sleep").arg("600").process_group(0).spawn().expect("started");
+        let child = Command::new("sleep").arg("600").spawn().expect("started");
         let pid = Pid::from_child(&child);
         (child, pid)
     }
@@ -149,7 +141,7 @@ mod tests {
         let foreign = Target { pid, identity: Identity::StartTime(1) };
         assert_eq!(foreign.signal(Signal::KILL), Err(TargetError::Gone(pid)));
         assert_eq!(foreign.wait(Duration::ZERO), Ok(true));
-        Target::open(pid).and_then(|target| target.signal_group(Signal::KILL)).expect("sent");
+        Target::open(pid).and_then(|target| target.signal(Signal::KILL)).expect("sent");
         assert_eq!(child.wait().expect("reaped").signal(), Some(Signal::KILL.as_raw()));
     }
 }

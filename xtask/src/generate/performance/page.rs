@@ -14,10 +14,11 @@ const HEAD: &str = "\
 # Performance
 
 Seatrial and another program do the same work on the same processors in turn, in rounds of one turn of ours and two of the
-other's. The ratio is the median of the rounds' ratios, above 1 in favour of Seatrial, for rates and for times alike; the interval
-is that of 95 %. A row is **ahead** or **behind** if the whole interval lies on that side of 1, **level** if it lies within 1 % of
-1, else **open**. A goal is met if the ratio reaches it and the interval goes no lower than that of the other program
-against itself. The newest row of each work counts here.
+other's. The ratio is the median of the rounds' ratios, ours to the geometric mean of the other's two, above 1 in favour of
+Seatrial, for rates and for times alike; its interval is that of 95 % if the rounds were looked at once, else of 1 - 0.05 / looks. A
+row is **ahead** or **behind** if the whole interval lies on that side of 1, **level** if it lies within 1 % of 1, else **open**. A
+goal is met if the ratio reaches it and the interval goes no lower than that of the other program against itself, and 5 % below the
+goal at most. The newest row of each work counts here.
 
 ![Ratio and interval of every row, by area](performance/ratios.svg)
 
@@ -35,11 +36,15 @@ const REPEAT: &str = "\
 `target/peers`; `--source NAME=FOLDER` takes one from a folder or git repository. Rows of a peer that is not prepared are left out;
 Debian packages are installed when rows are measured. `--only` selects rows by a part of their name. `--keep` writes the rows into
 `xtask/performance/AREA.jsonl`, in place of those of the same name, processor and number of threads; `generate` makes these pages of
-it. A reason (`why`) is written there by hand. Areas that make a lab (`cluster`, `network`, `storage`, `transfer`) need root. `versus` takes at most 36 rounds a row (`--rounds`)
-and looks after every six: a row ends when the interval decides. As every look is a chance to be wrong, the interval that decides
-is that of 1 - 0.05 / looks (Bonferroni). A round begins when other programs, the host (steal) and waits for CPU or storage
-(`/proc/pressure`) take at most 5 % of a quarter of a second, or after 20 s, which is then said. `--own BINARY` compares with
-an earlier binary of Seatrial, with a goal of 0.99. Rows of before 2026-11-29 had a fixed number of rounds.
+it. A reason (`why`) and the version of the other program (`peer`) are written there by hand. Areas that make a lab (`cluster`,
+`network`, `storage`, `transfer`) need root. `versus` takes at most 36 rounds a row (`--rounds`) and looks after every six: a row ends
+when the interval decides. As every look is a chance to be wrong, the interval that decides is that of 1 - 0.05 / looks
+(Bonferroni). A round begins when other programs, the host (steal) and waits for CPU or storage (`/proc/pressure`) take at most 5 %
+of a quarter of a second, or after 20 s: it is then told as disturbed. Seatrial measures without probes (`--no-probes`), so that
+none of its trials is repeated because others used the machine. `--own BINARY` compares with an earlier binary of Seatrial that
+knows `--no-probes`, with a goal of 0.99. Rows that tell no number of looks are older: their intervals are of 95 %, also where wider
+ones decided, their ratios are those to the first of the other's two turns, disturbed trials of Seatrial's were repeated, and how
+many rounds were disturbed was not kept.
 ";
 
 /// The ratio of which the page says how many rows reach it.
@@ -77,11 +82,12 @@ pub(super) fn summary(subjects: &[Subject]) -> File {
         let links: Vec<String> = others.into_iter().map(link).collect();
         writeln!(text, "\nMeasured without such rows: {}.", links.join(", ")).expect("a String takes all");
     }
-    text += "\n## Behind\n\n| area | work | ratio [95 %] | why |\n|---|---|---|---|\n";
+    text += "\n## Behind\n\n| area | work | ratio [interval] | measured | why |\n|---|---|---|---|---|\n";
     for subject in &measured {
         for row in subject.newest().into_iter().filter(|row| row.lead == Lead::Behind) {
             let why = row.why.clone().unwrap_or_else(|| "not examined".to_owned());
-            push(&mut text, &[subject.name.clone(), row.work.clone(), ratio(row.ratio, row.interval), why]);
+            let ratio = ratio(row.ratio, row.interval);
+            push(&mut text, &[subject.name.clone(), row.work.clone(), ratio, row.date.to_string(), why]);
         }
     }
     text.push('\n');
@@ -123,7 +129,7 @@ fn tables(rows: &[Kept]) -> String {
     heads.dedup();
     let mut text = String::new();
     for wanted in heads {
-        writeln!(text, "{wanted}\n\n| work | Seatrial | peer | ratio [95 %] | peer against itself [95 %] | goal | rounds | who is ahead | standing |\n|---|---|---|---|---|---|---|---|---|").expect("a String takes all");
+        writeln!(text, "{wanted}\n\n| work | Seatrial | peer | ratio [interval] | peer against itself [95 %] | goal | rounds | who is ahead | standing |\n|---|---|---|---|---|---|---|---|---|").expect("a String takes all");
         for row in rows.iter().filter(|row| head(row) == wanted) {
             let cells = [
                 row.work.clone(),
@@ -132,13 +138,22 @@ fn tables(rows: &[Kept]) -> String {
                 ratio(row.ratio, row.interval),
                 ratio(row.itself, row.itself_interval),
                 row.goal.map_or_else(|| "none".to_owned(), |goal| format!(">= {goal:.2}")),
-                row.rounds.to_string(),
+                rounds(row),
                 row.lead.to_string(),
                 row.standing.map_or_else(String::new, |standing| standing.to_string()),
             ];
             push(&mut text, &cells);
         }
         text.push('\n');
+    }
+    text
+}
+
+/// How many rounds, how often they were looked at, and how many began while others used the machine, as far as it is known.
+fn rounds(row: &Kept) -> String {
+    let mut text = row.rounds.to_string();
+    for (name, count) in [("looks", row.looks), ("disturbed", row.disturbed)] {
+        text += &count.map_or_else(String::new, |count| format!(", {name}: {count}"));
     }
     text
 }

@@ -9,7 +9,6 @@ mod journal;
 mod scale;
 
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use seatrial_model::Unit;
@@ -35,51 +34,78 @@ const SIZES: [u32; 2] = [4, 16];
 
 /// All of it is other work than the peer's, with both figures side by side.
 fn rows() -> Vec<Row> {
+    let seatrial = ours::binary().display().to_string();
     let mut rows = Vec::new();
     for size in SIZES {
         let nodes = Rc::new(Nodes::new(size));
-        let row = |name: &str, goal: Option<f64>, ours: String, peer: String| {
-            let name = format!("{size} nodes, {name}");
-            let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal };
-            let [ours, peer] = [ours, peer].map(|line| {
-                let nodes = Rc::clone(&nodes);
-                move || nodes.time(&line)
-            });
-            Row::one(figure, ours, peer)
-        };
-        let seatrial = ours::binary().display().to_string();
         rows.push(row(
+            size,
             "ssh vs xargs -P 64 ssh true",
             None,
-            format!("{seatrial} inventory -w n[1-{size}] -o json"),
-            format!("seq {size} | xargs -P 64 -I% ssh n% true"),
+            timed(&nodes, format!("{seatrial} inventory -w n[1-{size}] -o json"), None),
+            timed(&nodes, format!("seq {size} | xargs -P 64 -I% ssh n% true"), None),
         ));
         let copy = format!("srun -N{size} --bcast=/tmp/versus-copy --mpi=none {seatrial} --version");
+        let remove = Some(format!("srun -N{size} rm -f /tmp/versus-copy"));
         let slurm = format!("{seatrial} inventory -N {size} -o json");
-        rows.push(row("Slurm vs srun hostname", None, slurm.clone(), format!("srun -N{size} hostname")));
         rows.push(row(
+            size,
+            "Slurm vs srun hostname",
+            None,
+            timed(&nodes, slurm.clone(), None),
+            timed(&nodes, format!("srun -N{size} hostname"), None),
+        ));
+        rows.push(row(
+            size,
             "Slurm vs srun --bcast of the same file",
             None,
-            slurm,
-            format!("{copy}; code=$?; srun -N{size} rm -f /tmp/versus-copy; exit $code"),
+            timed(&nodes, slurm, None),
+            timed(&nodes, copy.clone(), remove.clone()),
         ));
-        // The second `srun true` is the one that runs the copy.
-        let peer = format!("srun -N{size} --mpi=none true && {copy}");
-        let name =
-            format!("{size} nodes, a group's parts connected under Slurm vs two srun true and the copy");
-        let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal: Some(1.0) };
-        let [ours, of_peer] = [(); 2].map(|()| Rc::clone(&nodes));
-        rows.push(Row::one(figure, move || until_connected(&ours, size), move || of_peer.time(&peer)));
+        let connected = Rc::clone(&nodes);
+        rows.push(row(
+            size,
+            "a group's parts connected under Slurm vs two srun true and the copy",
+            Some(1.0),
+            move || until_connected(&connected, size),
+            // The second `srun true` is the one that runs the copy.
+            timed(&nodes, format!("srun -N{size} --mpi=none true && {copy}"), remove),
+        ));
     }
     rows
+}
+
+fn row(
+    size: u32,
+    name: &str,
+    goal: Option<f64>,
+    ours: impl FnMut() -> Result<f64> + 'static,
+    peer: impl FnMut() -> Result<f64> + 'static,
+) -> Row {
+    let name = format!("{size} nodes, {name}");
+    Row::one(Figure { name, unit: Unit::Second, better: Better::Lower, goal }, ours, peer)
+}
+
+/// Seconds that a line takes on the head. What it leaves is removed by another one, outside of its time.
+fn timed(nodes: &Rc<Nodes>, line: String, remove: Option<String>) -> impl FnMut() -> Result<f64> + use<> {
+    let nodes = Rc::clone(nodes);
+    move || {
+        let took = nodes.time("head", &line);
+        if let Some(remove) = &remove {
+            nodes.on("head", remove)?;
+        }
+        took
+    }
 }
 
 /// Seconds from the command to the moment when all parts of a case of all nodes are connected and may start at one time.
 fn until_connected(nodes: &Nodes, size: u32) -> Result<f64> {
     let (binary, size) = (ours::binary().display().to_string(), size.to_string());
-    let command = nodes.command(&[&binary, "run", "-N", &size])?;
-    let start = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() % DAY;
+    // Noted on the head, as the peer's time is: how long it takes to get there is in neither.
+    let noted = r#"mkdir -p "$SEATRIAL_HOME" && date +%s.%N >"$SEATRIAL_HOME/start" && exec "$@""#;
+    let command = nodes.command(&["sh", "-c", noted, "sh", &binary, "run", "-N", &size])?;
     ours::trial(command, "net.all_to_all", ["time=50ms"], |_, home| {
+        let start: f64 = std::fs::read_to_string(home.join("start"))?.trim().parse()?;
         let connected = journal::moment(home, |event| event["phase"] == "warm_up")?;
         Ok((connected - start).rem_euclid(DAY))
     })

@@ -251,7 +251,7 @@ fn row(work: MpiWork, way: Way) -> Row {
         params.push(format!("ranks={}", setup.cpus(work.all_cores).len()));
         params.push(format!("library={}", setup.library.display()));
         params.push(format!("launcher={}", setup.launcher.display()));
-        ours::trial(ours::here(), work.bench, &params, |record, _| ours::value(record, work.metric, "mean"))
+        ours::mean_of_trial(work.bench, &params, work.metric)
     };
     let peer = move || {
         let mut options = work.options.to_vec();

@@ -41,8 +41,9 @@ const MESSAGE: &str = "131072";
 pub fn neper_stream(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Work {
     let nodes = Rc::clone(nodes);
     Box::new(move || {
-        let flows = flows.to_string();
-        let text = neper(&nodes, way, "tcp_stream", &["-F", &flows, "-T", &flows, "-B", MESSAGE])?;
+        let count = flows.to_string();
+        let options = ["-F", &count, "-T", &count, "-B", MESSAGE];
+        let text = neper(&nodes, way, flows as usize, "tcp_stream", &options)?;
         // In bit/s, as its receiver counts.
         Ok(value(&text, "remote_throughput")? / 1e9)
     })
@@ -51,19 +52,19 @@ pub fn neper_stream(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Work {
 /// The mean round trip of 1 B by neper's `tcp_rr`, in microseconds: what its rate says when one follows the other.
 pub fn neper_round_trip(nodes: &Rc<Nodes>, way: Way) -> Work {
     let nodes = Rc::clone(nodes);
-    Box::new(move || round_trip(value(&neper(&nodes, way, "tcp_rr", &[])?, "throughput")?))
+    Box::new(move || round_trip(value(&neper(&nodes, way, 1, "tcp_rr", &[])?, "throughput")?))
 }
 
-fn neper(nodes: &Nodes, way: Way, program: &str, options: &[&str]) -> Result<String> {
+fn neper(nodes: &Nodes, way: Way, threads: usize, program: &str, options: &[&str]) -> Result<String> {
     let (program, port) = (NEPER.program(program)?, nodes.ports());
     let program = program.to_str().context("neper's path is no UTF-8")?;
     let (control, data) = (port.to_string(), (port + 1).to_string());
     let seconds = SECONDS.to_string();
     let both = [&["-C", &control, "-P", &data, "-l", &seconds, "--nolog"], options].concat();
-    let mut server = nodes.server(way, program)?;
+    let mut server = nodes.server(way, threads, program)?;
     server.args(&both);
     let _server = Server::start(server, "tcp", port)?;
-    let mut client = nodes.client(program)?;
+    let mut client = nodes.client(threads, program)?;
     client.args(["-c", "-H", way.address()]).args(&both);
     output(client)
 }
@@ -91,10 +92,10 @@ fn netperf(nodes: &Nodes, way: Way, test: &str, options: &[&str]) -> Result<Stri
     let path = |file: &Path| file.to_str().map(str::to_owned).context("netperf's path is no UTF-8");
     let port = nodes.ports();
     let (number, seconds) = (port.to_string(), SECONDS.to_string());
-    let mut listener = nodes.server(way, &path(&server)?)?;
+    let mut listener = nodes.server(way, 1, &path(&server)?)?;
     listener.args(["-D", "-4", "-p", &number]);
     let _server = Server::start(listener, "tcp", port)?;
-    let mut asker = nodes.client(&path(&client)?)?;
+    let mut asker = nodes.client(1, &path(&client)?)?;
     asker.args(["-4", "-H", way.address(), "-p", &number, "-l", &seconds, "-t", test, "-P", "0", "--"]);
     asker.args(options);
     output(asker)

@@ -1,8 +1,8 @@
 //! `versus network`: TCP, UDP, request and response, and ping-pong against the usual tools.
 //!
 //! Every row runs between two nodes of a lab (veth, frames of 9000 bytes) and over the loopback of one of them. Both sides
-//! have the same number of flows, the same time and the same congestion control, which routes of the nodes name,
-//! because nuttcp and NPtcp have no option for it. A link of the lab is a memory copy, and both ends share the machine's
+//! have the same number of flows, the same time, the same CPUs and the same congestion control, which routes of the nodes
+//! name, because nuttcp and NPtcp have no option for it. A link of the lab is a memory copy, and both ends share the machine's
 //! processors: the figures tell what the programs cost, not what a network carries.
 
 mod built;
@@ -64,7 +64,7 @@ impl Stream {
     }
 }
 
-/// A turn of a stream. Rows may share one, and with it what it found out before its first turn.
+/// A turn of a stream.
 type Turn = Rc<dyn Fn() -> Result<Stream>>;
 
 fn prepare() -> Result<()> {
@@ -88,11 +88,10 @@ fn tcp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
     let mut rows = Vec::new();
     for flows in [1, 2, 4] {
         let words = words(flows);
-        let iperf3 = peers::iperf3_best(nodes, way, flows);
         for affinity in ["auto", "none"] {
             let name = format!("TCP, {words}, {way}, affinity {affinity} vs iperf3's best");
             let ours = ours::tcp(nodes, way, flows, affinity);
-            rows.push(stream(&name, Some(1.0), ours, Rc::clone(&iperf3)));
+            rows.push(stream(&name, Some(1.0), ours, peers::iperf3_best(nodes, way, flows, affinity)));
         }
         let name = format!("TCP, {words}, {way}, affinity auto vs nuttcp");
         let (ours, peer) = (ours::tcp(nodes, way, flows, "auto"), peers::nuttcp(nodes, way, flows));

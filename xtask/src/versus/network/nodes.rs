@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
+use seatrial_sys::cpuset::CpuSet;
 
 use crate::lab::Lab;
+use crate::versus::cores::{cores, ends};
 use crate::versus::ours::{binary, target};
 use crate::workspace;
 
@@ -64,18 +66,28 @@ impl Nodes {
         port
     }
 
-    /// `program` as a server, to be given arguments. It is the process itself that is started, no shell around it.
-    pub fn server(&self, way: Way, program: &str) -> Result<Command> {
+    /// `program` as a server, to be given arguments, on the CPUs that so many threads of ours have at that end; of none, on
+    /// all. It is the process itself that is started, no shell around it.
+    pub fn server(&self, way: Way, threads: usize, program: &str) -> Result<Command> {
         let node = if way == Way::Veth { "n2" } else { "n1" };
-        let mut command = self.in_network(node)?;
+        let mut command = self.pinned(node, threads, 1)?;
         command.arg(program).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(command)
     }
 
-    /// `program` as a client, to be given arguments.
-    pub fn client(&self, program: &str) -> Result<Command> {
-        let mut command = self.in_network("n1")?;
+    /// `program` as a client, the same.
+    pub fn client(&self, threads: usize, program: &str) -> Result<Command> {
+        let mut command = self.pinned("n1", threads, 0)?;
         command.args(["timeout", "--kill-after=5", LIMIT_SECONDS, program]).stdin(Stdio::null());
+        Ok(command)
+    }
+
+    fn pinned(&self, node: &str, threads: usize, end: usize) -> Result<Command> {
+        let mut command = self.in_network(node)?;
+        if threads > 0 {
+            let cpus = ends(&cores(&CpuSet::default())?, threads)[end].to_string();
+            command.args(["taskset", "-c", &cpus]);
+        }
         Ok(command)
     }
 
@@ -99,7 +111,7 @@ impl Nodes {
         Ok(command)
     }
 
-    /// With the files and the PIDs of the machine, so that nsenter(1) becomes the program and keeps its PID.
+    /// With the files and the PIDs of the machine, so that nsenter(1) becomes the program and keeps its PID, as taskset(1) does.
     fn in_network(&self, node: &str) -> Result<Command> {
         let pid = self.lab()?.host(node)?.holder()?.pid.to_string();
         let mut command = Command::new("nsenter");

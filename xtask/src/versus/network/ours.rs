@@ -7,16 +7,17 @@ use serde_json::Value;
 
 use super::nodes::{CONGESTION, Nodes, Way};
 use super::{SECONDS, Stream, Turn, Work};
-use crate::versus::ours::{self as of_release, median};
+use crate::versus::ours::{self as of_release, median, value};
 
 /// One trial of `benchmark`; the first case of its document.
 pub fn trial(nodes: &Nodes, way: Way, benchmark: &str, params: &[String]) -> Result<Value> {
     of_release::trial(nodes.seatrial(way)?, benchmark, params, |record, _| Ok(record.clone()))
 }
 
+/// The rate is a mean, as the peers' are.
 fn stream(record: &Value) -> Result<Stream> {
     let cpu = median(record, "sender_cpu")? + median(record, "receiver_cpu")?;
-    Ok(Stream { rate: median(record, "throughput")?, cpu })
+    Ok(Stream { rate: value(record, "throughput", "mean")?, cpu })
 }
 
 /// `net.tcp_stream`.
@@ -45,12 +46,12 @@ pub fn round_trip(nodes: &Rc<Nodes>, way: Way, protocol: &str, wait: &str) -> Wo
     Box::new(move || median(&trial(&nodes, way, "net.rr", &params)?, "round_trip"))
 }
 
-/// The mean round trip of `net.rr` in microseconds, which is what its rate says when one follows the other.
+/// The mean round trip of `net.rr` in microseconds, which is what its mean rate says when one follows the other.
 pub fn mean_round_trip(nodes: &Rc<Nodes>, way: Way, protocol: &str) -> Work {
     let nodes = Rc::clone(nodes);
     let params = [format!("protocol={protocol}"), "wait=block".to_owned(), "request=1 B".to_owned(), time()];
     Box::new(move || {
-        let rate = median(&trial(&nodes, way, "net.rr", &params)?, "rate")?;
+        let rate = value(&trial(&nodes, way, "net.rr", &params)?, "rate", "mean")?;
         ensure!(rate > 0.0, "no round trips");
         Ok(1e6 / rate)
     })

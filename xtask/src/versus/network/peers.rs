@@ -22,27 +22,30 @@ pub fn output(mut client: Command) -> Result<String> {
     Ok(text)
 }
 
-fn iperf3(nodes: &Nodes, way: Way, options: &[&str]) -> Result<Stream> {
+fn iperf3(nodes: &Nodes, way: Way, threads: usize, options: &[&str]) -> Result<Stream> {
     let port = nodes.ports();
     let number = port.to_string();
-    let mut server = nodes.server(way, "iperf3")?;
+    let mut server = nodes.server(way, threads, "iperf3")?;
     server.args(["-s", "-p", &number]);
     let _server = Server::start(server, "tcp", port)?;
-    let mut client = nodes.client("iperf3")?;
+    let mut client = nodes.client(threads, "iperf3")?;
     client.args(["-c", way.address(), "-p", &number, "-J", "-t", &SECONDS.to_string()]).args(options);
     read::iperf3(&output(client)?)
 }
 
-/// TCP by iperf3 as it comes or with `-Z` (sendfile), whichever is faster: before the first turn both are tried.
-pub fn iperf3_best(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Turn {
+/// TCP by iperf3 as it comes or with `-Z` (sendfile), whichever is faster: before the first turn both are tried. Pinned where ours
+/// with this `affinity` is. The first second, with the slow start, is left out of its rate (`-O`), as it is no part of ours; its
+/// CPU time is that of all seconds.
+pub fn iperf3_best(nodes: &Rc<Nodes>, way: Way, flows: u32, affinity: &'static str) -> Turn {
     let nodes = Rc::clone(nodes);
     let is_zero_copy: OnceCell<bool> = OnceCell::new();
+    let threads = if affinity == "none" { 0 } else { flows as usize };
     Rc::new(move || {
         let flows = flows.to_string();
         let run = |is_zero_copy: bool| {
-            let mut options = vec!["-P", &flows, "-C", CONGESTION];
+            let mut options = vec!["-P", &flows, "-C", CONGESTION, "-O", "1"];
             options.extend(is_zero_copy.then_some("-Z"));
-            iperf3(&nodes, way, &options)
+            iperf3(&nodes, way, threads, &options)
         };
         let faster = if let Some(known) = is_zero_copy.get() {
             *known
@@ -54,7 +57,7 @@ pub fn iperf3_best(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Turn {
             }
             let faster = read::median(zero) > read::median(plain);
             eprintln!(
-                "iperf3, {flows} flows, {way}: {} is faster",
+                "iperf3, {flows} flows, {way}, affinity {affinity}: {} is faster",
                 if faster { "-Z" } else { "its default" }
             );
             *is_zero_copy.get_or_init(|| faster)
@@ -66,7 +69,7 @@ pub fn iperf3_best(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Turn {
 /// UDP by iperf3 without a rate.
 pub fn iperf3_udp(nodes: &Rc<Nodes>, way: Way) -> Turn {
     let nodes = Rc::clone(nodes);
-    Rc::new(move || iperf3(&nodes, way, &["-u", "-b", "0", "-l", "1448"]))
+    Rc::new(move || iperf3(&nodes, way, 1, &["-u", "-b", "0", "-l", "1448"]))
 }
 
 /// TCP by nuttcp, which has one thread for all flows.
@@ -75,10 +78,10 @@ pub fn nuttcp(nodes: &Rc<Nodes>, way: Way, flows: u32) -> Turn {
     Rc::new(move || {
         let port = nodes.ports();
         let (control, data) = (format!("-P{port}"), format!("-p{}", port + 1));
-        let mut server = nodes.server(way, "nuttcp")?;
+        let mut server = nodes.server(way, flows as usize, "nuttcp")?;
         server.args(["-S", "--nofork", &control]);
         let _server = Server::start(server, "tcp", port)?;
-        let mut client = nodes.client("nuttcp")?;
+        let mut client = nodes.client(flows as usize, "nuttcp")?;
         client.args([&control, &data, &format!("-T{SECONDS}"), "-fparse"]);
         if flows > 1 {
             client.arg(format!("-N{flows}"));
@@ -96,10 +99,10 @@ pub fn sockperf(nodes: &Rc<Nodes>, way: Way, protocol: &'static str, wait: &'sta
         let mut both = vec!["-i".to_owned(), way.address().to_owned(), "-p".to_owned(), port.to_string()];
         both.extend((protocol == "tcp").then(|| "--tcp".to_owned()));
         both.extend((wait == "spin").then(|| "--nonblocked".to_owned()));
-        let mut server = nodes.server(way, "sockperf")?;
+        let mut server = nodes.server(way, 1, "sockperf")?;
         server.arg("server").args(&both);
         let _server = Server::start(server, protocol, port)?;
-        let mut client = nodes.client("sockperf")?;
+        let mut client = nodes.client(1, "sockperf")?;
         client.arg("ping-pong").args(&both).args(["-m", "14", "-t", &SECONDS.to_string()]);
         read::sockperf(&output(client)?)
     })
@@ -111,10 +114,10 @@ pub fn qperf(nodes: &Rc<Nodes>, way: Way, protocol: &'static str) -> Work {
     Box::new(move || {
         let port = nodes.ports();
         let listen = port.to_string();
-        let mut server = nodes.server(way, "qperf")?;
+        let mut server = nodes.server(way, 1, "qperf")?;
         server.args(["-lp", &listen]);
         let _server = Server::start(server, "tcp", port)?;
-        let mut client = nodes.client("qperf")?;
+        let mut client = nodes.client(1, "qperf")?;
         client.args(["-lp", &listen, "-ip", &(port + 1).to_string(), "-e", "6", "-m", "1"]);
         client.args(["-t", &SECONDS.to_string(), way.address(), &format!("{protocol}_lat")]);
         read::qperf(&output(client)?)
@@ -137,13 +140,13 @@ pub fn netpipe_small(nodes: &Rc<Nodes>, way: Way) -> Work {
 fn netpipe(nodes: &Nodes, way: Way, from: &str, to: &str) -> Result<String> {
     let port = nodes.ports();
     let both = ["-P", &port.to_string(), "-l", from, "-u", to, "-p", "0"].map(str::to_owned);
-    let mut server = nodes.server(way, "NPtcp")?;
+    let mut server = nodes.server(way, 1, "NPtcp")?;
     // Both ends write a table into the folder they are in.
     let file = std::env::temp_dir().join(format!("versus-netpipe-{}-{port}", std::process::id()));
     let ignored = file.with_extension("server");
     server.args(&both).arg("-o").arg(&ignored);
     let listening = Server::start(server, "tcp", port)?;
-    let mut client = nodes.client("NPtcp")?;
+    let mut client = nodes.client(1, "NPtcp")?;
     client.args(&both).args(["-h", way.address(), "-o"]).arg(&file);
     let ended = output(client);
     drop(listening);

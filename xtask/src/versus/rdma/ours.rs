@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::{SECONDS, device};
 use crate::versus::Work;
-use crate::versus::ours::{here, median, trial};
+use crate::versus::ours::{here, median, trial, value};
 
-/// Payload over time of all slices together, in Gbit/s: the mean that the peer prints too, where the metric itself is their
-/// median.
+/// Payload over time of all slices together, in Gbit/s: a mean as the peer prints, where the metric itself is their median. What
+/// the record has of the bytes of the whole phase (`moved`) includes those that were under way when the clock stopped.
 fn mean(record: &Value, home: &Path) -> Result<f64> {
     median(record, "throughput")?;
     let (mut bytes, mut seconds) = (0.0, 0.0);
@@ -64,8 +64,10 @@ pub fn latency(verb: &str, size: u32, completion: &str) -> Work {
     Box::new(move || one(&bench, &params, |record, _| median(record, "latency")))
 }
 
-/// Atomics a second in millions (`rate`), or the time of one in microseconds (`latency`).
+/// Atomics a second in millions (`rate`), or the time of one in microseconds (`latency`). perftest's rate is a mean, its typical
+/// latency a median.
 pub fn atomics(operation: &str, metric: &'static str) -> Work {
+    let what = if metric == "rate" { "mean" } else { "median" };
     let params = [format!("operation={operation}"), "depth=16".to_owned(), "outstanding=16".to_owned()];
-    Box::new(move || one("rdma.atomic", &params, |record, _| median(record, metric)))
+    Box::new(move || one("rdma.atomic", &params, |record, _| value(record, metric, what)))
 }

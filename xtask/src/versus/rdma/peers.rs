@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, anyhow};
-use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
 
 use super::{SECONDS, device, read};
 use crate::versus::Work;
+use crate::versus::cores::cores;
 use crate::versus::network::peers::output;
 use crate::versus::network::read as read_qperf;
 use crate::versus::network::server::Server;
@@ -31,56 +31,39 @@ fn port() -> u16 {
     })
 }
 
-/// Runs perftest's `program` as a server and as a client on a CPU of its own each, as our ends are; what the client wrote. Left
-/// to the scheduler they meet on one CPU now and then, which on a device that software plays makes some rounds faster by half.
-fn pair(program: &str, device: &str, options: &[String]) -> Result<String> {
-    let (port, [server_cpu, client_cpu]) = (port(), cpus(device)?);
-    let command = |cpu: u32, limit: &[&str]| {
+/// Runs `program` as a server on `port` and as a client, with these options, on a CPU of its own each, as our ends are; what the
+/// client wrote. Left to the scheduler they meet on one CPU now and then, which on a device that software plays makes some rounds
+/// faster by half.
+fn pair(program: &str, port: u16, server: &[&str], client: &[&str]) -> Result<String> {
+    let [server_cpu, client_cpu] = cpus(&device()?)?;
+    let command = |cpu: u32, limit: &[&str], options: &[&str]| {
         let mut command = Command::new("taskset");
-        command.args(["-c", &cpu.to_string()]).args(limit).arg(program);
-        command.args(["-p", &port.to_string()]).args(options);
+        command.args(["-c", &cpu.to_string()]).args(limit).arg(program).args(options);
         command.env("LC_ALL", "C").stdin(Stdio::null());
         command
     };
-    let mut server = command(server_cpu, &[]);
+    let mut server = command(server_cpu, &[], server);
     server.stdout(Stdio::null()).stderr(Stdio::null());
     let _server = Server::start(server, "tcp", port)?;
-    let mut client = command(client_cpu, &["timeout", "--kill-after=5", LIMIT_SECONDS]);
-    client.arg("127.0.0.1");
-    output(client)
+    output(command(client_cpu, &["timeout", "--kill-after=5", LIMIT_SECONDS], client))
 }
 
 /// Two cores next to the device, as it tells, of each its first CPU; where it does not, of those that this process may use.
 fn cpus(device: &str) -> Result<[u32; 2]> {
-    let allowed = affinity::allowed()?;
     let near = std::fs::read_to_string(format!("/sys/class/infiniband/{device}/device/local_cpulist"));
     let near = near.ok().and_then(|list| list.trim().parse::<CpuSet>().ok()).unwrap_or_default();
-    let is_near = |cpu: &u32| near.contains(*cpu);
-    let first = allowed.iter().filter(is_near).chain(allowed.iter().filter(|cpu| !is_near(cpu)));
-    let mut of_these_cores = CpuSet::default();
-    let mut each: Vec<u32> = Vec::new();
-    for cpu in first {
-        if !of_these_cores.contains(cpu) {
-            of_these_cores = of_these_cores.union(&siblings(cpu));
-            each.push(cpu);
-        }
-    }
+    let mut each = cores(&near)?;
     each.truncate(2);
     each.try_into().map_err(|_| anyhow!("two cores are needed, one for each end"))
 }
 
-/// The CPUs of the core that `cpu` is of; itself where the kernel does not tell.
-fn siblings(cpu: u32) -> CpuSet {
-    let list = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let told = std::fs::read_to_string(list).ok().and_then(|list| list.trim().parse().ok());
-    told.unwrap_or_else(|| CpuSet::of(cpu))
-}
-
 /// perftest's `program` on the device. `-F`: a clock that changes is no reason to end.
 fn perftest(program: &str, more: &[&str]) -> Result<String> {
-    let device = device()?;
-    let own = ["-d", device.as_str(), "-F"];
-    pair(program, &device, &own.iter().chain(more).map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    let (device, port) = (device()?, port());
+    let number = port.to_string();
+    let both = [&["-p", number.as_str(), "-d", device.as_str(), "-F"][..], more].concat();
+    let client = [both.as_slice(), &["127.0.0.1"]].concat();
+    pair(program, port, &both, &client)
 }
 
 /// perftest's average, in Gbit/s. It counts the whole time only when it has no margins to leave out (`-f 0`).
@@ -137,14 +120,8 @@ pub fn qperf_bandwidth(test: &'static str) -> Work {
 
 /// What qperf wrote of a test.
 fn qperf(test: &str) -> Result<String> {
-    let port = port();
+    let (port, seconds) = (port(), SECONDS.to_string());
     let listen = port.to_string();
-    let mut server = Command::new("qperf");
-    server.args(["-lp", &listen]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _server = Server::start(server, "tcp", port)?;
-    let mut client = Command::new("timeout");
-    let seconds = SECONDS.to_string();
-    client.args(["--kill-after=5", LIMIT_SECONDS, "qperf", ADDRESS, "-lp", &listen]);
-    client.args(["-cm1", "-t", &seconds, test]).stdin(Stdio::null());
-    output(client)
+    let client = [ADDRESS, "-lp", &listen, "-cm1", "-t", &seconds, test];
+    pair("qperf", port, &["-lp", &listen], &client)
 }

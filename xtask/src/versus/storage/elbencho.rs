@@ -29,23 +29,19 @@ pub fn program() -> Result<PathBuf> {
     found.with_context(|| format!("not found on the search path, and {PROGRAM} names none"))
 }
 
-/// One turn: a file of its own to write, or one that was laid out before the first turn to read.
+/// One turn, on a file of its own. One that is read is laid out before, as ours is.
 pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
     let places = Rc::clone(places);
-    let mut is_laid_out = false;
     Box::new(move || {
         let program = program()?;
         let folder = places.folder(place)?;
-        let result = folder.join("elbencho.csv");
-        let file = folder.join(if job.write { "elbencho.written" } else { "elbencho.read" });
-        // What a turn that failed left: the result would be the first that is read, and the file no fresh one.
+        let (result, file) = (folder.join("elbencho.csv"), folder.join("elbencho.file"));
+        // What the turn before left: the result would be the first that is read, and the file no fresh one.
         remove(&result)?;
-        if job.write {
-            remove(&file)?;
-        } else if !is_laid_out {
+        remove(&file)?;
+        if !job.write {
             let mut command = common(&program, Job { block: "1m", depth: 8, ..job });
             run(command.arg("--write").arg(&file)).context("laying out the file to read")?;
-            is_laid_out = true;
         }
         let mut command = common(&program, job);
         if job.write {
@@ -64,10 +60,6 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
         run(command.arg("--csvfile").arg(&result).arg(&file))?;
         let spent = spent_by_children()? - before;
         let table = std::fs::read_to_string(&result).context("elbencho's results")?;
-        remove(&result)?;
-        if job.write {
-            remove(&file)?;
-        }
         figures(&table, spent)
     })
 }
@@ -98,7 +90,7 @@ fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Seconds on CPUs of all processes that this one started and waited for, and of theirs (`cutime` and `cstime`,
-/// proc_pid_stat(5)): what elbencho tells of CPUs is the whole machine's.
+/// proc_pid_stat(5)): what elbencho tells of CPUs is the whole machine's. Its start and its preallocation are among them.
 fn spent_by_children() -> Result<f64> {
     let text = SysRoot::live().text("/proc/self/stat")?;
     spent(&text, seatrial_sys::libc_info::ticks_per_second())

@@ -42,16 +42,15 @@ const JOB: &str = "versus";
 /// Requests that fio hands over, and takes back, at once.
 const BATCH: u32 = 32;
 
-/// One turn: a file of its own to write, or one that was laid out before the first turn to read.
+/// One turn, on a file of its own. One that is read is laid out before, as ours is.
 pub fn turn(places: &Rc<Places>, place: Place, job: Job, way: Way) -> Turn {
     let places = Rc::clone(places);
-    let mut is_laid_out = false;
     Box::new(move || {
         let folder = places.folder(place)?;
-        let file = folder.join(if way == Way::Checked { "fio.checked" } else { "fio.plain" });
-        if !job.write && !is_laid_out {
+        let file = folder.join("fio.read");
+        if !job.write {
+            remove(&file)?;
             lay_out(&file, job, way)?;
-            is_laid_out = true;
         }
         let mut command = common(job);
         command.args(["--time_based", "--ramp_time=100ms", "--output-format=json", "--lat_percentiles=1"]);
@@ -110,7 +109,8 @@ fn tune(command: &mut Command, job: Job, folder: &Path) -> Result<()> {
 
 /// Fills the file that is read; with check sums for each block where they are to be checked.
 fn lay_out(file: &Path, job: Job, way: Way) -> Result<()> {
-    let mut command = common(Job { depth: 32, ..job });
+    let block = if way == Way::Checked { job.block } else { "1m" };
+    let mut command = common(Job { block, depth: 32, ..job });
     command.args(["--rw=write", "--refill_buffers=1", "--end_fsync=1", "--output-format=json"]);
     command.arg(format!("--filename={}", file.display()));
     if way == Way::Checked {

@@ -29,7 +29,7 @@ pub const IOR: Peer = Peer {
 };
 
 /// MiB of the file.
-const MIB: u64 = 1024;
+const MIB: u64 = 512;
 
 /// Files of mdtest.
 const FILES: &str = "5000";

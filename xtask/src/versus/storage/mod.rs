@@ -94,7 +94,7 @@ pub(super) struct Figures {
 
 pub(super) type Turn = Box<dyn FnMut() -> Result<Figures>>;
 
-/// What is compared where, and with which peers. Some 13 minutes with `--rounds 6` on a machine that does nothing else.
+/// What is compared where, and with which peers.
 const WORKS: &[(Place, Job, &[Way])] = &[
     (Place::Disk, READ_128, &[Way::Tuned]),
     (Place::Disk, WRITE_128, &[Way::Tuned]),
@@ -117,7 +117,7 @@ const UNVERIFIED: &[(Place, Job)] = &[
     (Place::Loop, WRITE_LARGE),
 ];
 
-/// What is compared with elbencho, which has no io_uring.
+/// What is compared with elbencho, which has no io_uring and no warm-up, and whose CPU time is that of the whole program.
 const WITH_ELBENCHO: &[(Place, Job)] = &[
     (Place::Loop, READ_128),
     (Place::Loop, WRITE_128),

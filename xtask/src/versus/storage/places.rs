@@ -12,8 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::versus::ours::target;
 
-/// Room in memory for the image of the loop device: two files that fio reads, one that elbencho does, one that is written by
-/// either, one of ours, and the journal.
+/// Room in memory for the image of the loop device: a file each of fio's, elbencho's, IOR's and ours, and the journal.
 const IMAGE_MIB: u64 = 3072;
 
 /// How often, and how far apart, an unmount is tried.

@@ -1,8 +1,7 @@
 //! Metrics of invented samples.
 
 use seatrial_model::{
-    Binding, Cause, Evidence, Integrity, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Unit,
-    Value,
+    Binding, Cause, Evidence, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Unit, Value,
 };
 use seatrial_sys::sched::Class;
 use serde_json::json;
@@ -52,16 +51,7 @@ fn samples(scenario: &Scenario, node: u64, nodes: u64, of: &Try) -> Vec<Sample> 
 
 fn part(trial: u32, samples: Vec<Sample>, evidence: serde_json::Value) -> PartRecord {
     let evidence: Evidence = serde_json::from_value(evidence).unwrap();
-    let integrity = Integrity::Verified { checked: 1 };
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial,
-        samples,
-        integrity,
-        evidence,
-    }
+    PartRecord { trial, evidence, ..seatrial_testkit::part(samples) }
 }
 
 fn place() -> seatrial_model::PartPlacement {

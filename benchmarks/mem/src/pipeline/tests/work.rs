@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use seatrial_model::{Binding, Cause, Integrity, Nanos, PartPlacement, PartRecord, Phase};
+use seatrial_model::{Binding, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::sched::Class;
@@ -54,19 +54,6 @@ fn run(worker: &mut PipelineWorker, measure: impl FnOnce() -> Stop) -> (Kept, In
     (kept, integrity)
 }
 
-fn record(kept: Kept, integrity: Integrity) -> PartRecord {
-    let (samples, evidence) = (kept.samples, kept.evidence);
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples,
-        integrity,
-        evidence,
-    }
-}
-
 #[test]
 fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
     for threads in [Threads::Core, Threads::Step] {
@@ -86,7 +73,8 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
             for name in ["place", "pages", "isa", "prefetch", "sched", "lateness"] {
                 assert!(kept.evidence.contains_key(name), "{name}");
             }
-            let measures = reduce::of(&settings, &[place], &[record(kept, integrity)]).expect("figures");
+            let records = [kept.record(&place, integrity)];
+            let measures = reduce::of(&settings, &[place], &records).expect("figures");
             for values in measures.metrics.values() {
                 assert!(values.trials.iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
             }
@@ -111,7 +99,8 @@ fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     paces.dedup();
     assert_eq!(paces.len(), tries, "a pace was tried twice");
     assert!(kept.evidence["search"]["guess"].is_number(), "{:?}", kept.evidence["search"]);
-    match reduce::of(&settings, &[place], &[record(kept, integrity)]) {
+    let records = [kept.record(&place, integrity)];
+    match reduce::of(&settings, &[place], &records) {
         Ok(measures) => assert!(measures.metrics["headroom"].trials[0][0] > 0.0),
         Err(reason) => assert_eq!(reason.cause, Cause::TooShort),
     }

@@ -1,7 +1,7 @@
 //! Exact numbers from made-up samples.
 
 use seatrial_model::{
-    Case, Cause, Evidence, Fact, Integrity, LastFlows, Nanos, Params, PartRecord, Quantity, Sample, Unit,
+    Case, Cause, Evidence, Fact, LastFlows, Nanos, Params, PartRecord, Quantity, Sample, Unit,
 };
 use serde_json::json;
 
@@ -27,11 +27,9 @@ fn record(part: &str, trial: u32, samples: Vec<Sample>, evidence: Evidence) -> P
     PartRecord {
         part: part.to_owned(),
         index: u32::from(part == "server"),
-        node: "n1".to_owned(),
         trial,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
         evidence,
+        ..seatrial_testkit::part(samples)
     }
 }
 

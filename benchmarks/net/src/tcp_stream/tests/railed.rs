@@ -1,7 +1,7 @@
 //! Flows over several interfaces: their distribution, and the sum of the limits.
 
 use seatrial_model::machine::{Known, Nic, PciDevice};
-use seatrial_model::{Better, Cause, Evidence, Integrity, Params, PartRecord, Reason, Site, SiteNode, Unit};
+use seatrial_model::{Better, Cause, Evidence, Params, PartRecord, Reason, Site, SiteNode, Unit};
 use serde_json::json;
 
 use super::figures::{end, steady};
@@ -144,10 +144,7 @@ fn rates_are_told_rail_by_rail() {
         part: "server".to_owned(),
         index: 1,
         node: "n2".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: Evidence::new(),
+        ..seatrial_testkit::part(samples)
     };
     let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     let rails: Vec<(Params, f64)> =
@@ -170,10 +167,8 @@ fn each_rail_is_to_be_proved_by_its_own_bytes() {
         part: "server".to_owned(),
         index: 1,
         node: "n2".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
         evidence: Evidence::from([("ends".to_owned(), json!(ends))]),
+        ..seatrial_testkit::part(samples)
     };
     let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     let row = |rail: &str, bytes: u64, buffered: u64| {

@@ -10,13 +10,12 @@ use super::super::BENCHMARK;
 use super::super::config::TcpStreamConfig;
 use super::super::part::prepare_with;
 use crate::rig;
-pub use crate::rig::Kept;
-pub use seatrial_bench::testing::Enter;
+pub use seatrial_bench::testing::{Enter, Kept};
 use seatrial_bench::testing::{at_once, prepare_all};
 use seatrial_bench::{Offer, Part, Running, Stop};
 
 pub fn node(name: &str) -> SiteNode {
-    rig::node(name, 4)
+    seatrial_testkit::node(name, 4)
 }
 
 pub fn with_card(name: &str, mtu: u64) -> SiteNode {
@@ -125,17 +124,10 @@ impl Both {
         {
             warm.0.expect("warms up");
             measured.0.expect("measures");
-            let mut evidence = warm.1.facts;
-            evidence.extend(measured.1.facts);
-            records.push(PartRecord {
-                part: place.part.clone(),
-                index: place.index,
-                node: place.node.clone(),
-                trial: 0,
-                samples: measured.1.samples,
-                integrity: integrity.expect("checks"),
-                evidence,
-            });
+            let mut evidence = warm.1.evidence;
+            evidence.extend(measured.1.evidence);
+            let kept = Kept { evidence, ..measured.1 };
+            records.push(kept.record(place, integrity.expect("checks")));
         }
         records
     }

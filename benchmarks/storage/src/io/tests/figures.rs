@@ -1,6 +1,6 @@
 //! Metrics from invented samples.
 
-use seatrial_model::{Binding, Integrity, Nanos, Params, PartRecord, Quantity, Sample, Unit};
+use seatrial_model::{Binding, Nanos, Params, PartRecord, Quantity, Sample, Unit};
 use serde_json::json;
 
 use super::rig::case;
@@ -24,13 +24,8 @@ pub fn samples(thread: u64, slices: &[(u64, u64, u64, u64)]) -> Vec<Sample> {
 
 pub fn record(samples: Vec<Sample>, evidence: serde_json::Value) -> PartRecord {
     PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
         evidence: serde_json::from_value(evidence).expect("a map"),
+        ..seatrial_testkit::part(samples)
     }
 }
 

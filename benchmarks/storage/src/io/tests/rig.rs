@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::machine::Machine;
 use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use crate::file::BENCHMARK;
@@ -17,8 +17,7 @@ pub fn params(changed: &[(&str, &str)]) -> Params {
 }
 
 pub fn machine() -> Machine {
-    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
-    Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() }
+    seatrial_testkit::node("n1", 1).machine
 }
 
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {

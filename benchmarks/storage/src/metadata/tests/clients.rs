@@ -9,8 +9,8 @@ use std::time::Duration;
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Offer, Prepared, Running, Stop};
 use seatrial_model::{
-    AgreedStart, Case, Fact, Integrity, Measures, Nanos, Params, PartRecord, Phase, Quantity, Sample, Site,
-    SiteNode,
+    AgreedStart, Case, Fact, Integrity, Measures, Nanos, Params, PartPlacement, PartRecord, Phase, Quantity,
+    Sample, Site, SiteNode,
 };
 use serde_json::json;
 
@@ -38,23 +38,15 @@ fn prepared(directory: &Path, folder: &str) -> (Case, Vec<Prepared>) {
 
 /// Runs the parts at one time until there are numbers; the machine may be busy.
 fn measured(case: &Case, mut parts: Vec<Box<dyn Running>>) -> (Measures, Vec<PartRecord>) {
-    for (trial, seconds) in [2, 8, 32, 128].into_iter().enumerate() {
-        let run = |(index, part): (usize, &mut Box<dyn Running>)| {
+    for (trial, seconds) in (0..).zip([2, 8, 32, 128]) {
+        let run = |(place, part): (&PartPlacement, &mut Box<dyn Running>)| {
             let mut kept = Kept::default();
             part.run(Phase::Measure, &Stop::after(Duration::from_secs(seconds)), &mut kept).expect("runs");
-            PartRecord {
-                part: "worker".to_owned(),
-                index: index as u32,
-                node: format!("n{}", index + 1),
-                trial: trial as u32,
-                samples: kept.samples,
-                integrity: Integrity::Verified { checked: 1 },
-                evidence: kept.evidence,
-            }
+            PartRecord { trial, ..kept.record(place, Integrity::Verified { checked: 1 }) }
         };
         let records: Vec<PartRecord> = thread::scope(|scope| {
             let running: Vec<_> =
-                parts.iter_mut().enumerate().map(|one| scope.spawn(move || run(one))).collect();
+                case.places.iter().zip(&mut parts).map(|one| scope.spawn(move || run(one))).collect();
             running.into_iter().map(|one| one.join().expect("no panic")).collect()
         });
         if let Ok(measures) = BENCHMARK.reduce(case, &records) {
@@ -124,15 +116,7 @@ fn client(index: u32, zero: u64, per_ms: [u64; 2], late: u64, early: u64) -> Par
         }
     }
     let evidence = BTreeMap::from([(START.to_owned(), json!(zero * 1_000_000))]);
-    PartRecord {
-        part: "worker".to_owned(),
-        index,
-        node: format!("n{}", index + 1),
-        trial: 0,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence,
-    }
+    PartRecord { index, node: format!("n{}", index + 1), evidence, ..seatrial_testkit::part(samples) }
 }
 
 #[test]

@@ -6,10 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
-use seatrial_model::{
-    Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Site, SiteNode, Verification,
-};
+use seatrial_model::machine::{FileSystem, Known, Machine, Medium};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Reason, Site, SiteNode, Verification};
 
 use super::BENCHMARK;
 use super::part::MetadataWorker;
@@ -20,8 +18,7 @@ use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
 fn machine(systems: Vec<FileSystem>) -> Machine {
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    let cpu = seatrial_testkit::cores([0]);
     Machine { cpu, file_systems: Known::Known(systems), ..Machine::default() }
 }
 
@@ -69,15 +66,7 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
         let integrity = worker.verify().expect("looked");
         assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
         assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0, "something is left");
-        let record = PartRecord {
-            part: "worker".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: kept.samples,
-            integrity,
-            evidence: kept.evidence,
-        };
+        let record = kept.record(&case.places[0], integrity);
         let mut cut_off = record.clone();
         cut_off.samples.retain(|sample| sample.at.text("operation") == Ok("create"));
         let why = BENCHMARK.reduce(&case, &[cut_off]).expect_err("no round is whole");
@@ -221,7 +210,7 @@ fn what_a_killed_trial_left_is_removed_and_told_and_what_lives_stays() {
     let dead = left_beside(&living, 0);
     let precious = left_beside(&living, 1);
     fs::write(precious.join("thesis.tex"), "mine").expect("written");
-    let (_, worker) = worker(directory.path(), &[("files", "2")]);
+    let (case, worker) = worker(directory.path(), &[("files", "2")]);
     let mut worker = worker.expect("made");
     assert!(!dead.exists(), "the next trial removes it");
     assert!(living.path().join(MANIFEST).exists() && precious.join("thesis.tex").exists());
@@ -229,15 +218,7 @@ fn what_a_killed_trial_left_is_removed_and_told_and_what_lives_stays() {
     assert_eq!(kept.evidence["leftovers"], serde_json::json!([dead.display().to_string()]));
     let why = kept.evidence["leftovers_kept"][0].as_str().expect("why one stays");
     assert!(why.contains("thesis.tex, which no test makes"), "{why}");
-    let part = PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: Vec::new(),
-        integrity: worker.verify().expect("sound"),
-        evidence: kept.evidence,
-    };
+    let part = kept.record(&case.places[0], worker.verify().expect("sound"));
     let told = seatrial_bench::directory::leftovers(&[part]).expect("a finding").text;
     for word in [&dead, &precious] {
         assert!(told.contains(&word.display().to_string()), "{told}");

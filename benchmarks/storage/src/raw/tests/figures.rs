@@ -1,7 +1,7 @@
 //! Metrics from invented samples, with exact numbers.
 
 use seatrial_model::machine::DiskBus;
-use seatrial_model::{Cause, Evidence, Integrity, Nanos, Params, PartRecord, Sample};
+use seatrial_model::{Cause, Evidence, Nanos, Params, PartRecord, Sample};
 use serde_json::json;
 
 use super::{disk, planned, site};
@@ -17,15 +17,7 @@ fn slice(channel: &str, axis: &str, at: u64, rate: u64) -> Sample {
 }
 
 fn part(trial: u32, samples: Vec<Sample>, evidence: Evidence) -> PartRecord {
-    PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial,
-        samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence,
-    }
+    PartRecord { trial, evidence, ..seatrial_testkit::part(samples) }
 }
 
 #[test]

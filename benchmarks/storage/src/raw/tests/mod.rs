@@ -14,14 +14,7 @@ fn disk(name: &str, bus: DiskBus) -> Disk {
 }
 
 fn machine(disks: Vec<Disk>) -> Machine {
-    let thread = |id| CpuThread {
-        id,
-        core: Some(id),
-        node: Some(id),
-        online: true,
-        allowed: true,
-        ..CpuThread::default()
-    };
+    let thread = |id| CpuThread { node: Some(id), ..seatrial_testkit::thread(id) };
     let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
     Machine { cpu, disks: Known::Known(disks), ..Machine::default() }
 }

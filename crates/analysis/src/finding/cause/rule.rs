@@ -121,7 +121,7 @@ impl CauseRule {
 const TCP_RMEM: &str = "`sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\"`; a file in /etc/sysctl.d keeps it beyond the next boot";
 
 fn filled(text: &str, scene: &Scene<'_>, seen: &Observation) -> String {
-    let (nodes, route, mtu) = (scene.nodes(), address::route(&scene.cases), scene.mtu());
+    let (nodes, route, mtu) = (scene.nodes(), address::route_of(scene.node, &scene.cases), scene.mtu());
     let tcp_rmem = command_for_lower(scene, &["net.ipv4.tcp_rmem"]).unwrap_or_else(|| TCP_RMEM.to_owned());
     let of_scene = [
         ("{node}", scene.node),

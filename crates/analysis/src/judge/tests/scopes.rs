@@ -172,7 +172,7 @@ fn roles_bound_a_test_to_their_players() {
     profile.tests[0].roles = vec!["spare".to_owned()];
     assert_eq!(
         lines(&judged(&profile, &[measured("n1"), measured("n2")])),
-        ["fast -: unknown no node of the run plays spare"]
+        ["fast -: unknown no node has the role spare: `--role spare=NODES` gives it"]
     );
     // One machine without an assignment plays every role.
     profile.roles.values_mut().for_each(|role| *role = Role::default());

@@ -167,7 +167,10 @@ fn only_nodes_that_play_the_role_are_held_to_it() {
     let found = verdicts(&profile, nodes());
     let nodes: Vec<_> = found.verdicts.iter().map(|record| record.node.as_deref()).collect();
     assert_eq!(nodes, [Some("n1"), None]);
-    assert_eq!(found.verdicts[1].reason.as_deref(), Some("no node of the run plays spare"));
+    assert_eq!(
+        found.verdicts[1].reason.as_deref(),
+        Some("no node has the role spare: `--role spare=NODES` gives it")
+    );
     assert_eq!(found.verdicts[1].verdict, Verdict::Unknown);
 }
 

@@ -121,18 +121,8 @@ fn bench_of(profile: &Profile, criterion: &Criterion) -> &'static seatrial_model
 
 fn case(profile: &Profile, criterion: &Criterion) -> Case {
     let about = bench_of(profile, criterion);
-    let budget = Budget {
-        trials: 3,
-        max_trials: 4,
-        warm_up: Nanos(0),
-        measure: Nanos(0),
-        slack: Nanos(0),
-        prepare: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
-        precision_percent: 2.0,
-    };
-    Case::new(about, "n1", Subject::node(), &criterion.cases, budget).in_group(about, &criterion.test)
+    let case = Case::new(about, "n1", Subject::node(), &criterion.cases, Budget::NOTHING);
+    case.in_group(about, &criterion.test)
 }
 
 fn metric(criterion: &Criterion, profile: &Profile, number: &str, limit: &str) -> MetricRecord {
@@ -150,17 +140,7 @@ fn metric(criterion: &Criterion, profile: &Profile, number: &str, limit: &str) -
         }
         Err(_) => LimitRecord::unknown("nothing bounds it"),
     };
-    let summary = Summary {
-        n: 30,
-        trials: 3,
-        median: value,
-        mad: 0.0,
-        min: value,
-        max: value,
-        mean: value,
-        p99: None,
-        ci95: Some((value * 0.999, value * 1.001)),
-    };
+    let summary = Summary { ci95: Some((value * 0.999, value * 1.001)), ..seatrial_testkit::summary(value) };
     MetricRecord { converged: true, ..MetricRecord::new(spec.unit, spec.better, &summary, limit) }
 }
 

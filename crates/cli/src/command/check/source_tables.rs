@@ -8,9 +8,7 @@ use seatrial_model::profile::{
     Profile, SourceCell, SourceResult, SourceSelection, SourceValue, Statistic, Test,
 };
 use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SCHEMA_VERSION, Summary};
-use seatrial_model::{
-    About, Budget, Case, Cause, LimitRecord, Nanos, Params, Quantity, Reason, Subject, Unit,
-};
+use seatrial_model::{About, Budget, Case, Cause, LimitRecord, Params, Quantity, Reason, Subject, Unit};
 use seatrial_report::terminal::{Content, TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 use serde_json::json;
@@ -29,20 +27,6 @@ fn about(test: &Test) -> &'static About {
     seatrial_registry::REGISTRY.abouts().find(|about| about.id == test.bench).expect("a benchmark")
 }
 
-fn budget() -> Budget {
-    Budget {
-        trials: 3,
-        max_trials: 3,
-        warm_up: Nanos(0),
-        measure: Nanos(0),
-        prepare: Nanos(0),
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
-        precision_percent: 2.0,
-    }
-}
-
 /// The case that `selection` names, on the only node, which has every role.
 fn case(profile: &Profile, selection: &SourceSelection) -> Case {
     let test = profile.test(&selection.test).expect("the test");
@@ -54,7 +38,8 @@ fn case(profile: &Profile, selection: &SourceSelection) -> Case {
         params.set(spec.name, spec.parse(&text).expect("a value"));
     }
     selection.cases.iter().for_each(|(name, value)| params.set(name, value.clone()));
-    let mut case = Case::new(about, "n1", Subject::node(), &params, budget()).in_group(about, &test.id);
+    let mut case =
+        Case::new(about, "n1", Subject::node(), &params, Budget::NOTHING).in_group(about, &test.id);
     for (name, value) in test.on.iter().chain(selection.on.iter()) {
         case.facts.set(name, value.clone());
     }
@@ -70,17 +55,7 @@ fn case(profile: &Profile, selection: &SourceSelection) -> Case {
 
 fn metric(value: f64, unit: Unit, about: &About, name: &str) -> MetricRecord {
     let spec = about.metrics.iter().find(|spec| spec.name == name).expect("the metric");
-    let summary = Summary {
-        n: 12,
-        trials: 3,
-        median: value,
-        mad: 0.0,
-        min: value,
-        max: value,
-        mean: value,
-        p99: None,
-        ci95: Some((0.99 * value, 1.01 * value)),
-    };
+    let summary = Summary { ci95: Some((0.99 * value, 1.01 * value)), ..seatrial_testkit::summary(value) };
     let unknown = LimitRecord::unknown("not of interest here");
     MetricRecord { converged: true, ..MetricRecord::new(unit, spec.better, &summary, unknown) }
 }

@@ -7,13 +7,13 @@ use seatrial_model::Site;
 use seatrial_model::record::{CaseRecord, RunInfo};
 use seatrial_report::compare::{CompareContent, Compared, render, value};
 use seatrial_report::html;
-use seatrial_store::{Home, HomeEnv, RunFolder};
+use seatrial_store::{Home, HomeEnv};
 
 use self::sides::{Side, check, prices, sides};
 use crate::args::{CompareArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{output, samples};
+use crate::{output, samples, stored};
 
 struct Run {
     /// As on the command line.
@@ -42,10 +42,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, CliError> {
 
 impl Run {
     fn read(home: &Home, typed: &str) -> Result<Self, CliError> {
-        let run = RunFolder::open(&home.find(typed)?)?;
-        for damage in &run.damage {
-            output::warn(&damage.to_string());
-        }
+        let run = stored::open(home, typed)?;
         let (name, site, info) = (run.name(), run.site()?, run.info.present().cloned());
         let mut results = run.results.clone();
         samples::put_back(&run, &mut results);

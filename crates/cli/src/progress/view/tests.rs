@@ -1,41 +1,22 @@
 //! The view on terminals of several widths, at fixed times.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Budget, Case, Cause, Event, Nanos, Params, Reason, Subject};
+use seatrial_model::{About, Budget, Case, Cause, Event, Nanos, Params, Reason, Subject};
 
 use super::*;
 
 fn case(number: usize, node: &str, bench: &str, seconds: u64) -> Case {
-    let id = format!("{bench}@{node}/node[repeat={number}]").parse();
-    let Ok(id) = id;
-    Case {
-        id,
-        bench: bench.to_owned(),
-        version: 1,
-        subject: Subject::node(),
-        key: None,
-        nodes: vec![node.to_owned()],
-        group: bench.to_owned(),
-        params: Params::default(),
-        planned: Params::default(),
-        origin: Default::default(),
-        facts: Params::default(),
-        places: Vec::new(),
-        budget: Budget {
-            trials: 1,
-            max_trials: 3,
-            warm_up: Nanos(0),
-            measure: Nanos::secs(seconds),
-            prepare: Nanos::secs(1),
-            slack: Nanos(0),
-            connect: Budget::CONNECT,
-            overhead: Nanos(0),
-            precision_percent: 2.0,
-        },
-        writes: Default::default(),
-        findings: Vec::new(),
-        retry_of: None,
-    }
+    let Ok(id) = format!("{bench}@{node}/node[repeat={number}]").parse();
+    let budget = Budget {
+        trials: 1,
+        max_trials: 3,
+        measure: Nanos::secs(seconds),
+        prepare: Nanos::secs(1),
+        precision_percent: 2.0,
+        ..Budget::NOTHING
+    };
+    let case = Case::new(&About::WORKER, node, Subject::node(), &Params::default(), budget);
+    Case { id, bench: bench.to_owned(), group: bench.to_owned(), ..case }
 }
 
 fn note(live: &mut Live, event: &Event, now: u64) {

@@ -2,9 +2,7 @@
 
 use seatrial_bench::Offer;
 use seatrial_model::machine::Machine;
-use seatrial_model::{
-    About, Budget, Cost, Integrity, Interaction, Params, Parts, Quantity, Sample, Subject, Unit,
-};
+use seatrial_model::{About, Budget, Integrity, Params, Parts, Quantity, Sample, Subject, Unit};
 
 use super::*;
 use crate::message::ToWorker;
@@ -14,21 +12,7 @@ const ONE: WorkerId = WorkerId(1);
 const NODE: NodeIndex = NodeIndex(0);
 const SPAN: Nanos = Nanos::millis(100);
 
-const ABOUT: About = About {
-    id: "toy.part",
-    version: 1,
-    title: "a toy",
-    doc: "",
-    checks: &[],
-    params: &[],
-    metrics: &[],
-    series: &[],
-    parts: Parts::One("toy"),
-    needs: &[],
-    probes: &[],
-    cost: Cost { seconds: 1, written: 0 },
-    interaction: Interaction::Passive,
-};
+const ABOUT: About = About { id: "toy.part", title: "a toy", parts: Parts::One("toy"), ..About::WORKER };
 
 /// `toy.part@n1/node[size=1]` with a part on each node.
 fn case(nodes: &[String]) -> Case {
@@ -38,10 +22,8 @@ fn case(nodes: &[String]) -> Case {
         warm_up: SPAN,
         measure: SPAN,
         prepare: SPAN,
-        slack: Nanos(0),
-        connect: Budget::CONNECT,
-        overhead: Nanos(0),
         precision_percent: 2.0,
+        ..Budget::NOTHING
     };
     let mut params = Params::default();
     params.set("size", 1);

@@ -1,42 +1,13 @@
 //! Slow nodes are looked at again, on scripted nodes whose clock moves only when somebody waits.
 
-use seatrial_cluster::{Script, ScriptedFleet};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::profile::Test;
-use seatrial_model::{Event, Nanos, Params, Quantity, Sample, SiteNode, Unit};
+use seatrial_cluster::ScriptedFleet;
 
 use super::*;
-use crate::{Plan, PlanInputs, Runner, Sweep};
-
-fn site(count: usize) -> Site {
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-    Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), machine.clone())).collect() }
-}
+use crate::Study;
+use crate::fixture::{self, Ran, round_trips, site};
 
 fn plan(site: &Site) -> Vec<Case> {
-    let params = [("trials", "1"), ("max_trials", "1")];
-    let test = Test {
-        id: "net.rr".to_owned(),
-        bench: "net.rr".to_owned(),
-        params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
-        pattern: Some("matchings".to_owned()),
-        ..Test::default()
-    };
-    Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
-}
-
-fn script(nanos: u64) -> Script {
-    let sample = |at: u64| Sample {
-        channel: "median".to_owned(),
-        at: Params::default(),
-        start: Nanos::millis(at),
-        end: Nanos::millis(at + 1),
-        amount: Quantity::new(nanos as f64, Unit::Nanosecond).expect("finite"),
-    };
-    let counted = serde_json::json!({ "buckets": [[nanos, 1000]], "max_ns": nanos });
-    let evidence = [("round_trips".to_owned(), counted)].into();
-    Script { evidence, ..Script::of((0..6).map(sample).collect()) }
+    fixture::plan(site, "matchings", "1", "1")
 }
 
 /// A node is suspect when every pair of it took longer than 10 us.
@@ -54,41 +25,24 @@ fn slow(records: &[CaseRecord]) -> Vec<Suspect> {
     found
 }
 
-struct Ran {
-    records: Vec<CaseRecord>,
-    rounds: Vec<Vec<Case>>,
-    notes: Vec<String>,
-}
-
-impl Ran {
-    fn again(&self) -> Vec<(String, String)> {
-        let pair = |case: &Case| {
-            let suspect = case.origin.suspect.clone().expect("a suspect");
-            let other = case.nodes.iter().find(|node| **node != suspect).expect("a partner");
-            (suspect, other.clone())
-        };
-        self.rounds.get(1).into_iter().flatten().map(pair).collect()
-    }
+/// The suspects that were measured again, each with its partner.
+fn again(ran: &Ran) -> Vec<(String, String)> {
+    let pair = |case: &Case| {
+        let suspect = case.origin.suspect.clone().expect("a suspect");
+        let other = case.nodes.iter().find(|node| **node != suspect).expect("a partner");
+        (suspect, other.clone())
+    };
+    ran.rounds.get(1).into_iter().flatten().map(pair).collect()
 }
 
 fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'static str]) -> Ran {
-    let mut fleet = ScriptedFleet::new(site.nodes.clone(), move |case, _, _| {
+    let fleet = ScriptedFleet::new(site.nodes.clone(), move |case, _, _| {
         let is_slow = case.nodes.iter().any(|node| bad.contains(&node.as_str()));
-        script(if is_slow { 12_000 } else { 9_000 })
+        round_trips([if is_slow { 12_000 } else { 9_000 }; 6])
     });
-    let (mut rounds, mut notes) = (Vec::new(), Vec::new());
-    let mut watch = |event: Event| {
-        match event {
-            Event::RoundPlanned { cases, .. } => rounds.push(cases),
-            Event::Note { text, .. } => notes.push(text),
-            _ => {}
-        }
-        Ok(())
-    };
     let registry = seatrial_registry::REGISTRY;
-    let mut study = Suspects::new(Sweep::new(cases.clone()), &cases, registry, site, &slow);
-    let finished = Runner::new(registry, site, &mut fleet, &mut watch).run(&mut study, done).expect("runs");
-    Ran { records: finished.records, rounds, notes }
+    let study = Study::new(cases.clone()).then(Suspects::new(&cases, registry, site, &slow));
+    fixture::run(registry, site, fleet, study, done)
 }
 
 #[test]
@@ -102,7 +56,7 @@ fn a_slow_node_is_measured_again_with_two_good_partners_that_are_new_to_it() {
         .collect();
     assert_eq!(before.len(), 3);
     let ran = run(&site, cases.clone(), Vec::new(), &["n4"]);
-    let again = ran.again();
+    let again = again(&ran);
     assert_eq!(again.len(), 2, "{again:?}");
     assert!(again.iter().all(|(suspect, other)| suspect == "n4" && !before.contains(&other)), "{again:?}");
     assert_ne!(again[0].1, again[1].1);
@@ -114,7 +68,7 @@ fn a_slow_node_is_measured_again_with_two_good_partners_that_are_new_to_it() {
 fn suspects_are_not_measured_with_each_other() {
     let site = site(10);
     let ran = run(&site, plan(&site), Vec::new(), &["n4", "n7"]);
-    let again = ran.again();
+    let again = again(&ran);
     assert_eq!(again.len(), 4, "{again:?}");
     assert!(again.iter().all(|(_, other)| other != "n4" && other != "n7"), "{again:?}");
     assert_eq!(ran.notes, ["n[4,7] were slow and are measured again with partners that were good"]);

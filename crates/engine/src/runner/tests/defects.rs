@@ -38,7 +38,7 @@ fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Cas
         budget: TimeBudget::new(&cases, None, &NothingJudged),
         ..Runner::new(registry, site, fleet, &mut watch)
     }
-    .run(&mut Sweep::new(cases), Vec::new())
+    .run(Study::new(cases), Vec::new())
     .expect("runs")
 }
 
@@ -166,7 +166,7 @@ fn an_event_that_cannot_be_kept_while_cases_start_ends_the_run_after_the_workers
         if started == 2 { Err("no space left on device".into()) } else { Ok(()) }
     };
     let mut runner = Runner::new(seatrial_registry::REGISTRY, &site, &mut fleet, &mut watch);
-    assert!(runner.run(&mut Sweep::new(cases), Vec::new()).is_err());
+    assert!(runner.run(Study::new(cases), Vec::new()).is_err());
     assert_eq!(fleet.1, 0, "workers still run");
     assert_eq!(started, 2);
 }

@@ -40,10 +40,10 @@ fn received(_: &Case, _: &PartPlacement) -> Script {
 fn with_regroup(site: &Site, cases: Vec<Case>, fleet: &mut dyn Fleet) -> Vec<CaseRecord> {
     let sides = |_: &str| Sides::Both;
     let registry = seatrial_registry::REGISTRY;
-    let retest = Retest::new(Sweep::new(cases.clone()), &cases, registry, site, &sides);
-    let mut study = Regroup::new(retest, registry, site);
+    let retest = Retest::new(&cases, registry, site, &sides);
+    let study = Study::new(cases.clone()).then(retest).then(Regroup::new(registry, site));
     let mut watch = |_: Event| Ok(());
-    Runner::new(registry, site, fleet, &mut watch).run(&mut study, Vec::new()).expect("runs").records
+    Runner::new(registry, site, fleet, &mut watch).run(study, Vec::new()).expect("runs").records
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn measure(
         budget: TimeBudget::new(cases, promised.map(Nanos::secs), demand),
         ..Runner::new(seatrial_registry::REGISTRY, site, &mut fleet, &mut watch)
     }
-    .run(&mut Sweep::new(cases.clone()), done)
+    .run(Study::new(cases.clone()), done)
     .expect("runs");
     (finished.records, fleet.now().get() / 1_000_000_000)
 }

@@ -11,7 +11,6 @@ use super::peers;
 use super::results::Results;
 use super::switches::{below_switches, switches};
 use super::{MapBox, MapLink, MapResult, MapRun};
-use crate::inventory::parts::listed;
 use crate::inventory::{LimitText, Node, Part, parts, system};
 use crate::labels::named;
 use crate::notes::Notes;
@@ -173,7 +172,7 @@ impl<'a> Builder<'a> {
             results: self.results.take(&name, |test| HOST_LINK.contains(&test)),
         });
         let has_link = link.is_some();
-        let gpus = listed(&self.node.machine.gpus);
+        let gpus = self.node.machine.gpus.listed();
         let gpu = gpus.iter().find(|gpu| named(&format!("gpu:{}", gpu.index), "") == name);
         MapBox {
             limit: self.limit(&subject, ""),
@@ -189,7 +188,7 @@ impl<'a> Builder<'a> {
     /// `18 NVLinks to GPU 1`, with the bandwidth to it. Behind a switch every other GPU has a line.
     fn nvlinks(&self, gpu: &Gpu, gpus: &[Gpu]) -> Vec<MapLink> {
         let mut ends: BTreeMap<String, (usize, Vec<&Gpu>)> = BTreeMap::new();
-        for remote in listed(&gpu.nvlinks) {
+        for remote in gpu.nvlinks.listed() {
             let other = gpus.iter().find(|other| other.pci.address == *remote);
             let others = || gpus.iter().filter(|other| other.index != gpu.index).collect();
             let (name, to) = match other {
@@ -229,7 +228,7 @@ impl<'a> Builder<'a> {
         let disks = parts::all(machine).into_iter().map(|part| part.subject);
         let disks: BTreeSet<Subject> = disks.filter(|subject| subject.kind() == "disk").collect();
         let on = |mount: &str| {
-            let system = listed(&machine.file_systems).iter().find(|system| system.mount == mount)?;
+            let system = machine.file_systems.listed().iter().find(|system| system.mount == mount)?;
             let [disk] = system.disks.as_slice() else { return None };
             disks.contains(&Subject::device("disk", disk)).then_some(disk.as_str())
         };

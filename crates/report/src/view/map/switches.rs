@@ -5,7 +5,7 @@ use seatrial_model::machine::{Machine, PciDevice, PciPort};
 
 use super::MapBox;
 use super::fold::folded;
-use crate::inventory::parts::{listed, port_text};
+use crate::inventory::parts::port_text;
 
 /// A device with the upstream ports of the switches above, the nearest to the processor first.
 pub type Below<'a> = (Vec<&'a PciPort>, MapBox);
@@ -22,12 +22,12 @@ pub fn switches<'a>(machine: &'a Machine, subject: &Subject) -> Vec<&'a PciPort>
 
 fn device<'a>(machine: &'a Machine, subject: &Subject) -> Option<&'a PciDevice> {
     let is_it = |kind: &str, name: &str| *subject == Subject::device(kind, name);
-    let gpu = listed(&machine.gpus).iter().find(|gpu| is_it("gpu", &gpu.index.to_string()));
-    let nic = || listed(&machine.nics).iter().find(|nic| is_it("nic", &nic.name))?.pci.known();
-    let disk = || listed(&machine.disks).iter().find(|disk| is_it("disk", &disk.name))?.pci.known();
+    let gpu = machine.gpus.listed().iter().find(|gpu| is_it("gpu", &gpu.index.to_string()));
+    let nic = || machine.nics.listed().iter().find(|nic| is_it("nic", &nic.name))?.pci.known();
+    let disk = || machine.disks.listed().iter().find(|disk| is_it("disk", &disk.name))?.pci.known();
     let hca = || {
         let of = |port: &u32, name: &str| is_it("hca", &format!("{name}/{port}"));
-        let hcas = listed(&machine.hcas);
+        let hcas = machine.hcas.listed();
         hcas.iter().find(|hca| hca.ports.iter().any(|port| of(&port.number, &hca.name)))?.pci.known()
     };
     gpu.map(|gpu| &gpu.pci).or_else(nic).or_else(disk).or_else(hca)

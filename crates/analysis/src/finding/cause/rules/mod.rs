@@ -38,6 +38,7 @@ mod send_buffer;
 mod sender_cpu;
 mod sender_starved;
 mod shaper;
+mod slow_hca_port;
 mod slow_memory;
 mod slow_nfs_server;
 mod slow_port;
@@ -79,6 +80,7 @@ pub const CAUSES: &[CauseRule] = &[
     narrow_link::RULE,
     lost_nvlink::RULE,
     slow_port::RULE,
+    slow_hca_port::RULE,
     missing_bond_member::RULE,
     missing_memory::RULE,
     slow_memory::RULE,

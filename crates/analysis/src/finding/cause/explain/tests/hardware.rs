@@ -1,6 +1,6 @@
 //! Causes of one node's lower number: its hardware, its clock, its settings.
 
-use seatrial_model::machine::{Dimm, Dimms, Gpu, Nic, NicKind, PciDevice, PciPath, PciPort};
+use seatrial_model::machine::{Dimm, Dimms, Gpu, Hca, HcaPort, Nic, NicKind, PciDevice, PciPath, PciPort};
 
 use super::*;
 use crate::judge::Assignment;
@@ -143,6 +143,20 @@ fn a_slower_port_is_the_cause_of_slow_pairs() {
     assert_eq!(cause, "slow-port");
     assert!(text.contains("speed of nic:eth0 is 10 Gbit/s, on 3 others 25 Gbit/s"), "{text}");
     assert!(action.contains("ethtool eth0"), "{action}");
+}
+
+#[test]
+fn a_slower_port_of_an_rdma_card_has_the_commands_of_such_cards() {
+    let site = machines(|machine, is_n3| {
+        let rate = if is_n3 { "100 Gb/sec (4X EDR)" } else { "200 Gb/sec (4X HDR)" };
+        let port = HcaPort { number: 1, rate_text: Known::Known(rate.to_owned()), ..HcaPort::default() };
+        machine.hcas =
+            Known::Known(vec![Hca { name: "mlx5_0".to_owned(), ports: vec![port], ..Hca::default() }]);
+    });
+    let (cause, text, action) = of_n3(&slow_to_n3(), &site);
+    assert_eq!(cause, "slow-hca-port");
+    assert!(text.contains("rate of hca:mlx5_0/1 is 100 Gb/sec (4X EDR), on 3 others 200"), "{text}");
+    assert!(action.contains("ibstat") && !action.contains("ethtool"), "{action}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn is_same(case: &Case, record: &CaseRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{Params, Site, SiteNode, machine::Machine};
+    use seatrial_model::{Params, Site};
 
     use super::*;
 
@@ -87,15 +87,7 @@ mod tests {
         let about = bench.about;
         let mut params: Params = about.defaults();
         params.set("directory", directory);
-        let thread = seatrial_model::machine::CpuThread {
-            core: Some(0),
-            online: true,
-            allowed: true,
-            ..Default::default()
-        };
-        let mut machine = Machine::default();
-        machine.cpu.threads = vec![thread];
-        let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
+        let site = Site { nodes: vec![seatrial_testkit::node("n1", 1)] };
         bench.plan(&params, &site).expect("a plan").remove(0)
     }
 
