@@ -42,7 +42,7 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "clean" -d 'Remove
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "copy" -d 'Copy files and directories to another host or within this one; a copy that was interrupted continues'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l role -d 'Nodes that have a role of the profile: head=n1' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reference -d 'Run to compare with in criteria with `percent_of = "reference"`: an id, the start of an id, `last`, or a folder' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reference -d 'Run to compare with in criteria with `percent_of = "reference"`: an id, the start or end of an id, `last`, `last~1`, or a folder' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Resume an interrupted run on its nodes and with its options, and measure only cases without a result. Options that say how to reach the nodes may be given again' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
 json\t'One JSON document in the published schema'
@@ -54,7 +54,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time-budget 
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -71,7 +71,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l source-table
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l no-probes -d 'Read no counters of the machine around the trials: what disturbs, slows down or drops is not seen, and no disturbed trial is repeated'
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Values of a parameter; several values make a sweep: -p kernel=copy,triad' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How two-node benchmarks pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with itself, over loopback); bisection, incast, one-to-many and trunk measure all pairs at the same time. How benchmarks of more nodes group them: all (default, one group), groups, isolate (all, and then groups until the node that holds them back is found)' -r
@@ -93,7 +93,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time-budget -d
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -110,7 +110,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l yes -d 'Do not
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l no-probes -d 'Read no counters of the machine around the trials: what disturbs, slows down or drops is not seen, and no disturbed trial is repeated'
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand gate" -l within -d 'Time until the line and the exit code; what then still runs is ended, and the result is unknown' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand gate" -l unknown -d 'Exit as if an unknown result were this one' -r -f -a "pass\t'The node takes jobs'
@@ -126,7 +126,7 @@ never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -139,7 +139,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh-fano
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l mpirun -d 'mpirun command with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l map -d 'Also write the map of the machine to this SVG file: sockets, NUMA nodes, caches, cores and devices with their limits; of several nodes, one map for each kind of machine' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l script -d 'Use the simulated nodes of this script' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
 json\t'One JSON document'"
@@ -156,7 +156,7 @@ never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -168,7 +168,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fi
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l mpirun -d 'mpirun command with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l script -d 'Use the simulated nodes of this script' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -a "restore" -d 'Restore the values before an `apply`, the last one first'
@@ -184,7 +184,7 @@ never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -200,7 +200,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l yes -d 'Do not ask'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l dry-run -d 'Print the plan, and change nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l persist -d 'Set the values again at every boot, by files in /etc/sysctl.d, /etc/udev/rules.d and /etc/tmpfiles.d'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
 json\t'One JSON document'"
@@ -210,7 +210,7 @@ never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -224,7 +224,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l script -d 'Use the simulated nodes of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l sysroot -d 'Change the files below this folder instead of /' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l force -d 'Restore also what somebody else has changed since'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l with -d 'Benchmarks that show what a setting is worth' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s p -l param -d 'Values of a parameter: -p time=5s' -r
@@ -242,7 +242,7 @@ never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with an option for Slurm, else ssh with -w, slurm with -N, local without both]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
@@ -256,7 +256,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l script -d 'Use the simulated nodes of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l yes -d 'Do not ask'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l plan -d 'Print settings, cases and duration, and measure nothing'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l share-hosts -d 'Measure nodes that share a kernel (same boot id) at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Restore the values before an `apply`, the last one first'
@@ -272,7 +272,7 @@ json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l fail-on-worse -d 'Exit with 1 when a metric is worse or a case newly fails; with 3 when a case could not be measured again or nothing could be compared'
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l fail-on-worse -d 'Exit with 1 when a metric is worse or a case newly fails; with 3 when a case could not be measured again, a metric may be worse, or nothing could be compared'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l details -d 'Print all tables and intervals instead of one table of the headline figures'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l metric -d 'Only the trend of this metric' -r

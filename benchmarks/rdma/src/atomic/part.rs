@@ -127,7 +127,8 @@ fn many(
         let look = between_looks(left());
         while !stop.is_over() && !left().is_zero() {
             stop.rest(look.min(left()));
-            let now = now_ns();
+            // A look that comes late must not make a stall of the time after the end.
+            let now = now_ns().min(until);
             all.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
         }
         done.collect(Duration::MAX).map(drop)

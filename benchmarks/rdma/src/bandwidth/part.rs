@@ -134,6 +134,7 @@ fn move_messages(
 ) -> Result<u64, Reason> {
     let orders = &Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
+    let end = now_ns() + span.as_nanos() as u64;
     let sizes = ports[0].endpoint.config.sizes.len();
     std::thread::scope(|scope| {
         let initiating = ports.iter().zip(tallies).filter(|(port, _)| port.endpoint.config.initiates());
@@ -159,7 +160,8 @@ fn move_messages(
             let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
             orders.send(((gone * sizes as f64) as usize).min(sizes - 1));
             stop.rest(look);
-            let now = now_ns();
+            // A look that comes late must not make a stall of the time after the end.
+            let now = now_ns().min(end);
             samplers.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
             seen = checked(ports);
         }
