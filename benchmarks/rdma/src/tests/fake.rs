@@ -32,13 +32,14 @@ fn cards_of_infiniband_reach_each_other_by_local_identifiers_over_all_ports_of_a
         let facts = &records[0].evidence["device"];
         assert_eq!((&facts[0]["port"], &facts[1]["port"]), (&"mlx5_0/1".into(), &"mlx5_1/1".into()));
         assert!(facts[0].get("gid").is_none(), "one subnet needs no global header: {facts}");
-        // Threads that share a busy core may stand still for a while.
-        let mut rows = measures.series["by_port"].iter().map(|row| row.values.trials.concat());
-        assert!(
-            rows.all(|rates| rates.iter().any(|rate| *rate > 0.0)),
-            "{id}: {:?}",
-            measures.series["by_port"]
-        );
+        // Only the last slice may be a stall, of a thread that had no CPU to the end.
+        let moved = |rates: &[f64]| {
+            rates.split_last().is_some_and(|(last, rates)| {
+                rates.iter().all(|rate| *rate > 0.0) && (*last > 0.0 || !rates.is_empty())
+            })
+        };
+        let mut trials = measures.series["by_port"].iter().flat_map(|row| &row.values.trials);
+        assert!(trials.all(|rates| moved(rates)), "{id}: {:?}", measures.series["by_port"]);
     }
 }
 
