@@ -3,7 +3,8 @@
 use seatrial_model::Integrity;
 use seatrial_sys::memory::{MapError, Pages};
 
-use crate::kernel::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Pass};
+use crate::kernel::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Pass, PrefetchTrial};
+use crate::slots::Prefetching;
 use seatrial_bench::Held;
 
 #[derive(Clone, Debug)]
@@ -29,6 +30,9 @@ impl ShardSpec {
     }
 }
 
+/// Elements between two looks at the clock while kinds of prefetch are tried: 1 MiB of each array.
+const TRIAL_BLOCK: usize = (1 << 20) / size_of::<f64>();
+
 #[derive(Debug)]
 pub struct ArrayShard {
     held: Vec<Held>,
@@ -40,6 +44,7 @@ pub struct ArrayShard {
     wrong_folds: u64,
     /// The fold of a whole pass over correct data.
     expected_fold: u64,
+    trial: PrefetchTrial,
 }
 
 impl ArrayShard {
@@ -53,22 +58,36 @@ impl ArrayShard {
             held.push(Held::take(bytes + offset(array), &spec.pages, spec.memory)?);
         }
         let (pass, elements) = (spec.pass.clone(), spec.elements);
-        let mut shard =
-            Self { held, pass, elements, next: 0, fold: 0, passes: 0, wrong_folds: 0, expected_fold: 0 };
-        let pages = shard.held.first().map_or(Pages::Base, |held| held.map.pages());
-        let shares = shard.held.iter().map(|held| Some(held.map.residency().ok()?.huge_share()));
-        if is_on_base_pages(pages, shares) {
-            shard.pass = shard.pass.on_base_pages();
-        }
+        let trial = PrefetchTrial::default();
+        let mut shard = Self {
+            held,
+            pass,
+            elements,
+            next: 0,
+            fold: 0,
+            passes: 0,
+            wrong_folds: 0,
+            expected_fold: 0,
+            trial,
+        };
         let kernel = shard.pass.kernel();
         let mut whole = arrays_of(&mut shard.held, 0, elements);
         kernel.fill(&mut whole);
         shard.expected_fold = kernel.expected_fold(&whole);
+        shard.trial = shard.try_prefetch();
         Ok(shard)
     }
 
-    pub fn prefetch(&self) -> &'static str {
-        self.pass.prefetch().name()
+    /// Runs the loop with every kind of prefetch; no loop changes what it reads.
+    fn try_prefetch(&mut self) -> PrefetchTrial {
+        let mut from = 0;
+        PrefetchTrial::run(&self.pass, |pass| {
+            let to = (from + TRIAL_BLOCK).min(self.elements);
+            pass.run(&mut arrays_of(&mut self.held, from, to));
+            let done = to - from;
+            from = if to == self.elements { 0 } else { to };
+            (done * pass.kernel().counted_bytes_per_element()) as u64
+        })
     }
 
     /// Runs the loop over the next `block` elements, fewer at the end of the arrays; returns the counted bytes.
@@ -120,12 +139,14 @@ impl ArrayShard {
     }
 }
 
-/// Whether most of the memory is in base pages, which need another prefetch: `pages` was granted, `shares` are the
-/// huge-page shares of the arrays, where the kernel reports them.
-fn is_on_base_pages(pages: Pages, shares: impl Iterator<Item = Option<f64>>) -> bool {
-    let shares: Option<Vec<f64>> = shares.collect();
-    let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
-    pages == Pages::Base || share.is_some_and(|share| share < 0.5)
+impl Prefetching for ArrayShard {
+    fn trial(&self) -> &PrefetchTrial {
+        &self.trial
+    }
+
+    fn take(&mut self, pass: &Pass) {
+        self.pass = pass.clone();
+    }
 }
 
 const fn offset(array: usize) -> usize {
@@ -151,15 +172,6 @@ mod tests {
         let pass = Pass::select(kernel, store, isa).expect("a loop");
         ArrayShard::new(&ShardSpec { elements: 1 << 14, pass, pages: vec![Pages::Base], memory: None })
             .expect("a little memory")
-    }
-
-    #[test]
-    fn base_pages_are_known_without_the_right_to_ask_and_uneven_arrays_count_by_their_mean() {
-        let decided = |pages, shares: &[Option<f64>]| is_on_base_pages(pages, shares.iter().copied());
-        assert!(decided(Pages::Base, &[None, None]), "what was granted is known");
-        assert!(!decided(Pages::Explicit2M, &[None]) && !decided(Pages::Transparent, &[None, Some(0.0)]));
-        assert!(decided(Pages::Transparent, &[Some(0.0), Some(0.6)]), "the mean is below a half");
-        assert!(!decided(Pages::Transparent, &[Some(0.0), Some(1.0), Some(1.0)]));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use seatrial_bench::no_memory;
 use seatrial_model::{Integrity, Reason};
 use seatrial_sys::memory::MapError;
 
+use crate::kernel::{Pass, PrefetchTrial};
+
 pub struct Slots<T>(Vec<Mutex<Option<T>>>);
 
 impl<T> Slots<T> {
@@ -35,5 +37,30 @@ impl<T> Slots<T> {
         let locks: Vec<_> = (0..self.0.len()).map(|slot| self.lock(slot)).collect();
         let all: Vec<&T> = locks.iter().filter_map(|slot| slot.as_ref()).collect();
         with(&all)
+    }
+}
+
+/// What has tried its loop with every kind of prefetch, and works with one.
+pub trait Prefetching {
+    fn trial(&self) -> &PrefetchTrial;
+
+    fn take(&mut self, pass: &Pass);
+}
+
+impl<T: Prefetching> Slots<T> {
+    /// The trials of all together.
+    pub fn trial(&self) -> PrefetchTrial {
+        self.look(|all| PrefetchTrial::sum(all.iter().map(|one| one.trial())))
+    }
+
+    /// Has all work with the prefetch that was fastest over all of them.
+    pub fn take_fastest(&self) {
+        let trial = self.trial();
+        let Some(pass) = trial.fastest() else { return };
+        for slot in 0..self.0.len() {
+            if let Some(one) = self.lock(slot).as_mut() {
+                one.take(pass);
+            }
+        }
     }
 }

@@ -96,8 +96,8 @@ impl BandwidthWorker {
             let held = || shards.iter().flat_map(|shard| shard.held());
             out.evidence("place", seatrial_bench::evidence_of_place(held()));
             out.evidence("pages", seatrial_bench::evidence_of_pages(held()));
-            out.evidence("prefetch", json!(shards.first().map(|shard| shard.prefetch())));
         });
+        out.evidence("prefetch", self.team.trial().to_evidence());
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use seatrial_model::{Binding, Integrity, Nanos, Reason};
 use seatrial_sys::clock;
 
+use crate::kernel::PrefetchTrial;
 use crate::shard::{ArrayShard, ShardSpec};
 use crate::slots::Slots;
 use seatrial_bench::{Gate, Stop, ThreadSpec, ThreadTeam};
@@ -41,7 +42,13 @@ impl BandwidthTeam {
         let make = move |slot: usize, (): &mut ()| {
             shards.make(slot, ArrayShard::new(&specs[slot]), "memory for the arrays")
         };
-        self.threads.each(threads, make).map(drop)
+        self.threads.each(threads, make)?;
+        self.shards.take_fastest();
+        Ok(())
+    }
+
+    pub fn trial(&self) -> PrefetchTrial {
+        self.shards.trial()
     }
 
     /// Runs each thread on its slots, which no other thread has.

@@ -20,4 +20,4 @@ pub use isa::Isa;
 pub use name::{Kernel, Store, UnknownName};
 pub use pass::Pass;
 pub use pattern::SCALAR;
-pub use prefetch::Prefetch;
+pub use prefetch::{Prefetch, PrefetchTrial};

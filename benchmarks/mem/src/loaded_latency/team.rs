@@ -52,6 +52,7 @@ impl LoadTeam {
             })
         });
         let threads = ThreadTeam::start(threads, "-p loaders=node")?;
+        shared.loads.take_fastest();
         Ok(Self { shared, threads, stopped: None })
     }
 

@@ -82,6 +82,7 @@ impl PipelineWorker {
         seatrial_bench::require_room(memory.get(), "the blocks take", remedy)?;
         let made = Arc::clone(&shared);
         team.all(move |thread, ()| made.make(thread))?;
+        shared.streams.take_fastest();
         Ok(Self { shared, class, mode, rounds, team, guess: 1.0 })
     }
 
@@ -140,8 +141,8 @@ impl PipelineWorker {
             let held = || streams.iter().map(|stream| stream.held());
             out.evidence("place", seatrial_bench::evidence_of_place(held()));
             out.evidence("pages", seatrial_bench::evidence_of_pages(held().step_by(every)));
-            out.evidence("prefetch", json!(streams.first().map(|stream| stream.prefetch())));
         });
+        out.evidence("prefetch", self.shared.streams.trial().to_evidence());
         out.evidence("isa", json!(self.shared.read.isa().name()));
     }
 

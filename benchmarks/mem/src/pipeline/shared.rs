@@ -64,6 +64,9 @@ impl Shared {
             };
             self.streams.make(index, Stream::new(&spec), "memory for the blocks")?;
         }
+        // One stream of each thread tells.
+        let (_, mut own) = self.own(thread);
+        own.any(|index| self.streams.lock(index).as_mut().is_some_and(Stream::try_prefetch));
         Ok(())
     }
 

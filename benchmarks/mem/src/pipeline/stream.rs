@@ -8,7 +8,8 @@ use super::permute::permute;
 use super::ring::{last_writer, turn};
 use super::scenario::{Operation, Step, Transpose};
 use crate::check::Check;
-use crate::kernel::{Arrays, Pass};
+use crate::kernel::{Arrays, Pass, PrefetchTrial};
+use crate::slots::Prefetching;
 use seatrial_bench::Held;
 
 /// Bytes between sources and destinations: half a page, so that a load does not wait for a store to the same offset
@@ -38,6 +39,7 @@ pub struct Stream {
     chunk: usize,
     stride: usize,
     read: Pass,
+    trial: PrefetchTrial,
     held: Held,
     /// Expected fold of each source.
     folds: Vec<u64>,
@@ -55,7 +57,6 @@ impl Stream {
         let ring = blocks as usize * block;
         let bytes = if operation.touched() == 2 { 2 * ring + GAP } else { ring };
         let held = Held::take(bytes, pages, memory)?;
-        let read = if held.map.pages() == Pages::Base { read.clone().on_base_pages() } else { read.clone() };
         let mut stream = Self {
             index,
             name: format!("step '{}' of station {station}", step.id),
@@ -64,7 +65,8 @@ impl Stream {
             blocks,
             chunk: transpose.chunk.get() as usize,
             stride: transpose.stride as usize,
-            read,
+            read: read.clone(),
+            trial: PrefetchTrial::default(),
             held,
             folds: Vec::new(),
             done: 0,
@@ -83,6 +85,22 @@ impl Stream {
         let sources = self.held.map.as_mut_slice::<u64>().chunks_exact_mut(words).take(self.blocks as usize);
         self.folds =
             (0..).zip(sources).map(|(source, words)| fill(words, seed(self.index, source))).collect();
+    }
+
+    /// Reads block after block with every kind of prefetch, where this stream only reads.
+    pub fn try_prefetch(&mut self) -> bool {
+        if self.operation != Operation::Read {
+            return false;
+        }
+        let elements = self.block / size_of::<f64>();
+        let mut sources = (0..self.blocks as usize).cycle();
+        self.trial = PrefetchTrial::run(&self.read, |pass| {
+            let source = sources.next().unwrap_or(0);
+            let a = &mut self.held.map.as_mut_slice::<f64>()[source * elements..][..elements];
+            pass.run(&mut Arrays { a, b: &mut [], c: &mut [] });
+            self.block as u64
+        });
+        true
     }
 
     fn destinations(&self) -> usize {
@@ -169,13 +187,19 @@ impl Stream {
         &self.held
     }
 
-    pub fn prefetch(&self) -> &'static str {
-        self.read.prefetch().name()
-    }
-
     #[cfg(test)]
     pub fn flip(&mut self, index: usize) {
         self.held.map.as_mut_slice::<u64>()[index] ^= 1 << 13;
+    }
+}
+
+impl Prefetching for Stream {
+    fn trial(&self) -> &PrefetchTrial {
+        &self.trial
+    }
+
+    fn take(&mut self, pass: &Pass) {
+        self.read = pass.clone();
     }
 }
 

@@ -65,10 +65,14 @@ impl IoTeam {
     /// is the key of the data.
     pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Reason> {
         allow_files(job.threads as u64);
-        let payload = Arc::new(Payload::new(run, job.compressible).verified_by(job.verification));
+        let most = slots(job.depth_with(true));
+        let mut payload = Payload::new(run, job.compressible).verified_by(job.verification);
+        if job.direct {
+            payload = payload.for_buffers((most * job.block) as u64);
+        }
+        let payload = Arc::new(payload);
         let shared =
             Arc::new(Shared { job: Arc::clone(job), payload, key: mix(run), failed: AtomicBool::new(false) });
-        let most = slots(job.depth_with(true));
         let watches: Vec<_> =
             (0..job.threads).map(|number| Watch::new(number, job.file_of(number), most)).collect();
         let threads = watches.iter().enumerate().map(|(number, watch)| {

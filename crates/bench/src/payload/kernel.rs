@@ -12,6 +12,49 @@ pub(super) fn fill(bytes: &mut [u8], words: &[u64], key: u64) {
     fill_plain(bytes, words, key);
 }
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// The same with stores that go past the caches, but for the first line, which its caller changes afterwards. On an AMD Zen 3 a
+/// MiB in 64 MiB takes 58 us in place of 150 us, where no line is read before it is written; one in 8 MiB, which the last cache
+/// holds, 57 us in place of 36 us.
+pub(super) fn fill_past_caches(bytes: &mut [u8], words: &[u64], key: u64) {
+    #[cfg(target_arch = "x86_64")]
+    if bytes.as_ptr().addr().is_multiple_of(LINE) && bytes.len() >= 2 * LINE {
+        let (line, rest) = bytes.split_at_mut(LINE);
+        let (body, end) = rest.split_at_mut(rest.len() / LINE * LINE);
+        let at = (LINE + body.len()) / 8;
+        fill(line, words, key);
+        stream(body, &words[LINE / 8..], key);
+        if !end.is_empty() {
+            fill(end, &words[at..], key);
+        }
+        return;
+    }
+    fill(bytes, words, key);
+}
+
+/// Writes whole lines, of as many words, with stores of SSE2, which every x86-64 has.
+#[cfg(target_arch = "x86_64")]
+fn stream(lines: &mut [u8], words: &[u64], key: u64) {
+    use std::arch::x86_64::{
+        __m128i, _mm_loadu_si128, _mm_set1_epi64x, _mm_sfence, _mm_stream_si128, _mm_xor_si128,
+    };
+
+    assert!(lines.as_ptr().addr().is_multiple_of(LINE) && words.len() * 8 >= lines.len());
+    let (pairs, _) = lines.as_chunks_mut::<16>();
+    // SAFETY: each store is within its aligned sixteen bytes, each load within its two words.
+    unsafe {
+        let key = _mm_set1_epi64x(key.cast_signed());
+        for (to, from) in pairs.iter_mut().zip(words.as_chunks::<2>().0) {
+            let word = _mm_loadu_si128(from.as_ptr().cast::<__m128i>());
+            _mm_stream_si128(to.as_mut_ptr().cast::<__m128i>(), _mm_xor_si128(word, key));
+        }
+        // Before anything that tells another processor or a device that the bytes are there.
+        _mm_sfence();
+    }
+}
+
 /// Whether `bytes` hold the result of [`fill`].
 pub(super) fn holds(bytes: &[u8], words: &[u64], key: u64) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -77,6 +120,13 @@ mod tests {
             fill(&mut wide, &words, 99);
             fill_plain(&mut plain, &words, 99);
             assert_eq!(wide, plain, "{len} bytes");
+            for shift in [0, 1, 64] {
+                let mut room = vec![0; len + 2 * LINE];
+                let aligned = room.as_ptr().align_offset(LINE);
+                let place = &mut room[aligned..][shift..][..len];
+                fill_past_caches(place, &words, 99);
+                assert_eq!(place, plain, "{len} bytes, {shift} bytes from a line");
+            }
             assert!(holds(&wide, &words, 99) && holds_plain(&wide, &words, 99) && !holds(&wide, &words, 98));
             for at in [0, len / 2, len - 1] {
                 wide[at] ^= 0x10;

@@ -30,6 +30,9 @@ pub const GRANULE: usize = 4096;
 /// and more) beside the blocks: a block is compared at the speed of memory.
 const POOL: usize = 512;
 
+/// What the first and second cache of a core hold, on most CPUs at most.
+const CACHES_OF_A_CORE: u64 = 2 << 20;
+
 /// The value of a buffer's bytes before a read.
 const POISON: u8 = 0xd7;
 
@@ -58,6 +61,8 @@ pub struct Payload {
     /// Zero bytes at the end of a full granule.
     zeros: usize,
     verification: Verification,
+    /// Whether blocks are written past the caches.
+    past_caches: bool,
 }
 
 impl Payload {
@@ -66,7 +71,14 @@ impl Payload {
         // A granule may begin anywhere in the first POOL words.
         let words = (0..(POOL + GRANULE / 8) as u64).map(|word| mix(run ^ mix(word))).collect();
         let zeros = (GRANULE as f64 * (compressible / 100.0).clamp(0.0, 1.0)).round() as usize;
-        Self { run, pool: words, zeros, verification: Verification::Full }
+        Self { run, pool: words, zeros, verification: Verification::Full, past_caches: false }
+    }
+
+    /// The same for buffers that take so many bytes together and that no CPU reads before they are filled again: too many for
+    /// the caches of a core are written past them.
+    #[must_use]
+    pub fn for_buffers(self, bytes: u64) -> Self {
+        Self { past_caches: bytes > CACHES_OF_A_CORE, ..self }
     }
 
     /// The same of which only so much is made by [`Self::fill`] and looked at by [`Self::check`].
@@ -103,7 +115,10 @@ impl Payload {
             let (key, words) = self.source(nonce);
             let random = granule.len() - self.zeros_of(granule.len());
             let (content, zeros) = granule.split_at_mut(random);
-            kernel::fill(content, words, key);
+            match self.past_caches {
+                true => kernel::fill_past_caches(content, words, key),
+                false => kernel::fill(content, words, key),
+            }
             zeros.fill(0);
             if let Some(place) = granule.first_chunk_mut::<STAMP>() {
                 *place = stamp.write(self.run, nonce);

@@ -23,21 +23,16 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The loop of `kernel` with the prefetch that suits this CPU and huge pages. `store` is required where
-    /// [`Kernel::has_store_choice`] holds, else `None`; the C library's kernels ignore `isa`. `None` for other
-    /// combinations, and where this CPU lacks `isa`.
+    /// The loop of `kernel` without prefetch. `store` is required where [`Kernel::has_store_choice`] holds, else `None`; the C
+    /// library's kernels ignore `isa`. `None` for other combinations, and where this CPU lacks `isa`.
     pub fn select(kernel: Kernel, store: Option<Store>, isa: Isa) -> Option<Self> {
-        Self::select_for(kernel, store, isa, false)
+        Self::select_with(kernel, store, isa, Prefetch::None)
     }
 
-    /// The same loop with the prefetch that suits base pages (4 KiB).
-    pub fn on_base_pages(self) -> Self {
-        Self::select_for(self.kernel, self.store, self.isa, true).unwrap_or(self)
-    }
-
-    fn select_for(kernel: Kernel, store: Option<Store>, isa: Isa, base_pages: bool) -> Option<Self> {
-        Self::select_with(kernel, store, isa, Prefetch::preferred(kernel, store, base_pages))
-            .or_else(|| Self::select_with(kernel, store, isa, Prefetch::None))
+    /// The same loop with each kind of prefetch that it has, none first.
+    pub fn of_each_prefetch(&self) -> Vec<Self> {
+        let kinds = Prefetch::ALL.iter();
+        kinds.filter_map(|kind| Self::select_with(self.kernel, self.store, self.isa, *kind)).collect()
     }
 
     /// The loop of `kernel` with a given prefetch; `None` also where `isa` has no such loop.
@@ -59,6 +54,12 @@ impl Pass {
 
     pub fn prefetch(&self) -> Prefetch {
         self.prefetch
+    }
+
+    /// Says that the loop has this prefetch, which none has on every CPU.
+    #[cfg(test)]
+    pub fn with_prefetch(self, prefetch: Prefetch) -> Self {
+        Self { prefetch, ..self }
     }
 
     /// Runs the loop once over the arrays; returns the exclusive or of all words of `a` for `read`, else 0.

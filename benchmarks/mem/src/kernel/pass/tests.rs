@@ -104,9 +104,7 @@ fn the_choice_for_this_cpu_exists_for_every_kernel_and_store() {
             for store in stores {
                 let pass = Pass::select(*kernel, *store, isa).expect("a loop");
                 assert_eq!((pass.kernel, pass.store, pass.isa), (*kernel, *store, isa));
-                let pass = pass.on_base_pages();
-                assert_eq!((pass.kernel, pass.store, pass.isa), (*kernel, *store, isa));
-                assert_ne!(pass.prefetch, Prefetch::Nta);
+                assert_eq!(pass.of_each_prefetch()[0].prefetch, Prefetch::None);
             }
         }
     }

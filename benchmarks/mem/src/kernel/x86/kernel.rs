@@ -17,29 +17,6 @@ pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) 
     }
 }
 
-/// CPU vendor: leaf 0 of `cpuid` in the order `ebx`, `edx`, `ecx` (Intel SDM volume 2, CPUID).
-pub fn vendor() -> [u8; 12] {
-    let (ebx, ecx, edx): (u64, u32, u32);
-    // SAFETY: every x86-64 has the instruction and its leaf 0. The compiler keeps `rbx` to itself; it is put back.
-    unsafe {
-        asm!(
-            "mov {kept}, rbx",
-            "cpuid",
-            "xchg {kept}, rbx",
-            kept = out(reg) ebx,
-            inout("eax") 0 => _,
-            out("ecx") ecx,
-            out("edx") edx,
-            options(nomem, nostack, preserves_flags),
-        );
-    }
-    let mut name = [0; 12];
-    for (part, register) in name.chunks_exact_mut(4).zip([ebx as u32, edx, ecx]) {
-        part.copy_from_slice(&register.to_le_bytes());
-    }
-    name
-}
-
 struct Streams {
     ends: [*mut f64; 3],
     bytes: usize,

@@ -4,4 +4,4 @@
 mod text;
 mod kernel;
 
-pub(super) use kernel::{find, vendor};
+pub(super) use kernel::find;
