@@ -5,7 +5,9 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use seatrial_mem::kernel::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
+use seatrial_mem::kernel::{
+    ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Isa, Kernel, Pass, PrefetchTrial, Store,
+};
 use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
@@ -105,6 +107,13 @@ impl Bare {
         let mut next = || slices.next().unwrap_or_default();
         let mut arrays = Arrays { a: next(), b: next(), c: next() };
         self.kernel.fill(&mut arrays);
+        // As the benchmark does.
+        let bytes = (elements * self.kernel.counted_bytes_per_element()) as u64;
+        let trial = PrefetchTrial::run(pass, |pass| {
+            pass.run(&mut arrays);
+            bytes
+        });
+        let pass = trial.fastest().unwrap_or(pass);
         pass.run(&mut arrays);
         barrier.wait();
         let start = Instant::now();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
+use seatrial_model::{PartRecord, Sample};
 use serde_json::Value;
 
 use crate::workspace;
@@ -15,9 +16,14 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
 }
 
-/// The binary of the turn: the release binary, or the other one that [`with`] has set.
+/// Names a binary of Seatrial to measure with, where nothing can be built.
+const BINARY: &str = "SEATRIAL_BINARY";
+
+/// The binary of the turn: the release binary, or the other one that [`with`] or the environment has set.
 pub fn binary() -> PathBuf {
-    OTHER.with_borrow(Option::clone).unwrap_or_else(|| target().join("release/seatrial"))
+    let named = || std::env::var_os(BINARY).map(PathBuf::from);
+    let release = || target().join("release/seatrial");
+    OTHER.with_borrow(Option::clone).or_else(named).unwrap_or_else(release)
 }
 
 thread_local! {
@@ -32,11 +38,14 @@ pub fn with<T>(other: &Path, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Builds the release binary.
+/// Builds the release binary, unless the environment names one.
 ///
 /// # Errors
 /// When it does not build.
 pub fn build() -> Result<()> {
+    if std::env::var_os(BINARY).is_some() {
+        return Ok(());
+    }
     workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))
 }
 
@@ -110,6 +119,24 @@ where
     let removed = std::fs::remove_dir_all(&home);
     let told = told?;
     removed.context("cannot remove the run folder of a round")?;
+    Ok(told)
+}
+
+/// What the parts of a trial wrote into this channel, of the folder that runs are kept in.
+///
+/// # Errors
+/// When a file of samples cannot be read.
+pub fn samples(home: &Path, channel: &str) -> Result<Vec<Sample>> {
+    let mut told = Vec::new();
+    for run in std::fs::read_dir(home.join("runs"))?.flatten() {
+        let Ok(files) = std::fs::read_dir(run.path().join("samples")) else { continue };
+        for file in files.flatten() {
+            let mut document: Value = serde_json::from_slice(&std::fs::read(file.path())?)?;
+            let parts: Vec<PartRecord> = serde_json::from_value(document["parts"].take())?;
+            let samples = parts.into_iter().flat_map(|part| part.samples);
+            told.extend(samples.filter(|sample| sample.channel == channel));
+        }
+    }
     Ok(told)
 }
 

@@ -101,7 +101,7 @@ fn rows() -> Vec<Row> {
         for verify in ["header", "none"] {
             let name = format!("storage.file, {}: verify={verify} vs full", job.words());
             let side = |verify| storage::ours::turn(&places, Place::Loop, job, verify);
-            let mut row = storage::row(&name, job, None, side(verify), side("full"));
+            let mut row = storage::both((name, job, (side(verify), side("full"))));
             row.figures.iter_mut().for_each(|figure| figure.goal = None);
             rows.push(row);
         }

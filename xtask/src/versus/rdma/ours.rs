@@ -3,31 +3,21 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use seatrial_model::PartRecord;
 use serde_json::Value;
 
 use super::{SECONDS, device};
 use crate::versus::Work;
-use crate::versus::ours::{here, median, trial, value};
+use crate::versus::ours::{here, median, samples, trial, value};
 
 /// Payload over time of all slices together, in Gbit/s: a mean as the peer prints, where the metric itself is their median. What
 /// the record has of the bytes of the whole phase (`moved`) includes those that were under way when the clock stopped.
 fn mean(record: &Value, home: &Path) -> Result<f64> {
     median(record, "throughput")?;
     let (mut bytes, mut seconds) = (0.0, 0.0);
-    for run in std::fs::read_dir(home.join("runs"))?.flatten() {
-        let Ok(files) = std::fs::read_dir(run.path().join("samples")) else { continue };
-        for file in files.flatten() {
-            let mut document: Value = serde_json::from_slice(&std::fs::read(file.path())?)?;
-            let parts: Vec<PartRecord> = serde_json::from_value(document["parts"].take())?;
-            for sample in
-                parts.iter().flat_map(|part| &part.samples).filter(|sample| sample.channel == "moved")
-            {
-                let span = sample.end.since(sample.start).get() as f64 * 1e-9;
-                bytes += sample.per_second().context("a sample without a span")? * span;
-                seconds += span;
-            }
-        }
+    for sample in samples(home, "moved")? {
+        let span = sample.end.since(sample.start).get() as f64 * 1e-9;
+        bytes += sample.per_second().context("a sample without a span")? * span;
+        seconds += span;
     }
     ensure!(seconds > 0.0, "no samples below {}", home.display());
     Ok(bytes / seconds * 8e-9)

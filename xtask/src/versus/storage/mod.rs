@@ -4,8 +4,8 @@
 //! Both sides have a file of the same size on the same file system, the same blocks, depth, time and CPU, one thread, and
 //! go past the page cache. On the disk the device is the limit and latency and bandwidth show; on the loop device over
 //! memory it is fast enough for the programs' own cost to show. Seatrial makes new incompressible data for every block
-//! that it writes, and compares every block that it reads with what it must be; fio does neither unless it is told to, and
-//! has rows for both; in rows with `verify=none` ours does neither.
+//! that it writes, and compares every block that it reads with what it must be; fio does neither unless it is told to. The
+//! cost of a block is compared between sides that do the same: both make and check, or, with `verify=none`, neither does.
 
 mod elbencho;
 mod fio;
@@ -94,28 +94,24 @@ pub(super) struct Figures {
 
 pub(super) type Turn = Box<dyn FnMut() -> Result<Figures>>;
 
-/// What is compared where, and with which peers.
-const WORKS: &[(Place, Job, &[Way])] = &[
-    (Place::Disk, READ_128, &[Way::Tuned]),
-    (Place::Disk, WRITE_128, &[Way::Tuned]),
-    (Place::Disk, READ_1, &[Way::Tuned]),
-    (Place::Disk, READ_LARGE, &[Way::Tuned]),
-    (Place::Disk, WRITE_LARGE, &[Way::Tuned]),
-    (Place::Loop, READ_128, &[Way::Tuned, Way::Checked, Way::Default]),
-    (Place::Loop, WRITE_128, &[Way::Tuned, Way::Checked]),
-    (Place::Loop, READ_1, &[Way::Tuned]),
-    // Not with its data checked: fio that verifies ends after two passes, which here is within its own warm-up.
-    (Place::Loop, READ_LARGE, &[Way::Tuned]),
-    (Place::Loop, WRITE_LARGE, &[Way::Checked]),
-];
-
-/// What is compared with fio that neither makes nor checks data, while ours does neither.
-const UNVERIFIED: &[(Place, Job)] = &[
+/// What is compared where.
+const WORKS: &[(Place, Job)] = &[
+    (Place::Disk, READ_128),
+    (Place::Disk, WRITE_128),
+    (Place::Disk, READ_1),
+    (Place::Disk, READ_LARGE),
+    (Place::Disk, WRITE_LARGE),
     (Place::Loop, READ_128),
     (Place::Loop, WRITE_128),
+    (Place::Loop, READ_1),
     (Place::Loop, READ_LARGE),
     (Place::Loop, WRITE_LARGE),
 ];
+
+/// What is compared with fio that makes and checks data as ours does. No large reads: fio that verifies ends after two passes,
+/// which here is within its own warm-up.
+const CHECKED: &[(Place, Job)] =
+    &[(Place::Loop, READ_128), (Place::Loop, WRITE_128), (Place::Loop, WRITE_LARGE)];
 
 /// What is compared with elbencho, which has no io_uring and no warm-up, and whose CPU time is that of the whole program.
 const WITH_ELBENCHO: &[(Place, Job)] = &[
@@ -137,42 +133,55 @@ fn prepare() -> Result<()> {
 fn rows() -> Vec<Row> {
     let places = Rc::new(Places::new(places::root()));
     let mut rows = Vec::new();
-    for (place, job, ways) in WORKS {
-        for way in *ways {
-            let name = format!("{place}, {} vs {}", job.words(), way.words());
-            let (ours, peer) =
-                (ours::turn(&places, *place, *job, "full"), fio::turn(&places, *place, *job, *way));
-            // A program that neither makes nor checks data does less for a block.
-            let cost_goal = (*way == Way::Checked).then_some(1.0);
-            rows.push(row(&name, *job, cost_goal, ours, peer));
-        }
+    let with_fio = |place, job: Job, verify, way: Way| {
+        let unverified = if verify == "none" { ", verify=none" } else { "" };
+        let name = format!("{place}, {}{unverified} vs {}", job.words(), way.words());
+        let turns = (ours::turn(&places, place, job, verify), fio::turn(&places, place, job, way));
+        (name, job, turns)
+    };
+    for (place, job) in WORKS {
+        // All that ours makes and checks, against nothing of it: what the device gives shall be the same.
+        rows.push(rate(with_fio(*place, *job, "full", Way::Tuned)));
+        rows.push(both(with_fio(*place, *job, "none", Way::Tuned)));
     }
-    for (place, job) in UNVERIFIED {
-        let name = format!("{place}, {}, verify=none vs {}", job.words(), Way::Tuned.words());
-        let ours = ours::turn(&places, *place, *job, "none");
-        rows.push(row(&name, *job, Some(1.0), ours, fio::turn(&places, *place, *job, Way::Tuned)));
+    rows.push(rate(with_fio(Place::Loop, READ_128, "full", Way::Default)));
+    for (place, job) in CHECKED {
+        rows.push(both(with_fio(*place, *job, "full", Way::Checked)));
     }
     for (place, job) in WITH_ELBENCHO {
-        let name = format!("{place}, {} vs elbencho", job.words());
-        let (ours, peer) = (ours::turn(&places, *place, *job, "full"), elbencho::turn(&places, *place, *job));
         // As it comes it makes new data for every block that it writes, and looks at none that it reads.
-        let row = row(&name, *job, job.write.then_some(1.0), ours, peer);
+        let (verify, words) = if job.write { ("full", "") } else { ("none", ", verify=none") };
+        let name = format!("{place}, {}{words} vs elbencho", job.words());
+        let turns = (ours::turn(&places, *place, *job, verify), elbencho::turn(&places, *place, *job));
+        let row = both((name, *job, turns));
         rows.push(row.unless(|| elbencho::program().err().map(|error| error.to_string())));
     }
     rows.extend(ior::rows(&places, Place::Loop));
     rows
 }
 
-/// What is compared of the work, and what it cost.
-pub(super) fn row(name: &str, job: Job, cost_goal: Option<f64>, ours: Turn, peer: Turn) -> Row {
-    let (words, unit, better, figure) = job.figure();
-    let first = Figure { name: format!("{name}, {words}"), unit, better, goal: Some(1.0) };
+/// A row's name, its job, and the turns of both sides.
+pub(super) type Sides = (String, Job, (Turn, Turn));
+
+/// What is compared of the work.
+fn rate((name, job, (mut ours, mut peer)): Sides) -> Row {
+    let (figure, taken) = figure(&name, job);
+    Row::one(figure, move || Ok(taken(&ours()?)), move || Ok(taken(&peer()?)))
+}
+
+/// What is compared of the work, and what it cost: of sides that do the same.
+pub(super) fn both((name, job, (ours, peer)): Sides) -> Row {
     let cost = Figure {
         name: format!("{name}, CPU time a block"),
         unit: Unit::Microsecond,
         better: Better::Lower,
-        goal: cost_goal,
+        goal: Some(1.0),
     };
-    let both: [Taking<Figures>; 2] = [(first, figure), (cost, |told| told.cpu)];
+    let both: [Taking<Figures>; 2] = [figure(&name, job), (cost, |told| told.cpu)];
     Row::several(both, ours, peer)
+}
+
+fn figure(name: &str, job: Job) -> Taking<Figures> {
+    let (words, unit, better, taken) = job.figure();
+    (Figure { name: format!("{name}, {words}"), unit, better, goal: Some(1.0) }, taken)
 }
