@@ -20,6 +20,7 @@ pub const AREAS: &[&Area] = &[
     &super::rdma::RDMA,
     &super::storage::STORAGE,
     &super::mpi::MPI,
+    &super::gpu::GPU,
     &super::transfer::TRANSFER,
     &super::truth::TRUTH,
 ];

@@ -10,6 +10,7 @@ use jiff::civil::Date;
 use seatrial_stats::Interval;
 use serde::{Deserialize, Serialize};
 
+use super::gpu::Gpus;
 use super::{AREAS, Lead, Line, Outcome, Side, Standing};
 
 /// The folder of the results and of the text about each area, below the workspace's root.
@@ -67,6 +68,11 @@ pub struct Hardware {
     pub cores: usize,
     /// The version of Linux.
     pub kernel: String,
+    /// Of what measures GPUs, those that it used, and their driver's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
 }
 
 /// Between the name of a processor and its numbers.
@@ -97,12 +103,22 @@ impl Hardware {
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             // What follows names a build of somebody's.
             kernel: kernel.trim().split(['.', '-']).take(2).collect::<Vec<_>>().join("."),
+            gpus: None,
+            driver: None,
         }
+    }
+
+    /// The same with its GPUs.
+    pub fn with_gpus(self, gpus: &Gpus) -> Self {
+        Self { gpus: Some(gpus.names.clone()), driver: Some(gpus.driver.clone()), ..self }
     }
 }
 
 impl fmt::Display for Hardware {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(gpus) = &self.gpus {
+            write!(f, "{gpus}, driver {}, ", self.driver.as_deref().unwrap_or("unknown"))?;
+        }
         write!(f, "{}, {} threads, Linux {}", self.cpu, self.cores, self.kernel)
     }
 }
@@ -135,9 +151,10 @@ impl Kept {
         })
     }
 
-    /// One row of each work and kind of machine, which has this processor; another kernel is no other kind.
-    fn key(&self, cpu: &str) -> (String, String, usize) {
-        (self.work.clone(), cpu.to_owned(), self.machine.cores)
+    /// One row of each work and kind of machine, which has this processor and these GPUs; another kernel or driver is no other
+    /// kind.
+    fn key(&self, cpu: &str) -> (String, String, usize, Option<String>) {
+        (self.work.clone(), cpu.to_owned(), self.machine.cores, self.machine.gpus.clone())
     }
 }
 
@@ -246,7 +263,7 @@ mod tests {
     }
 
     fn machine(cpu: &str, kernel: &str) -> Hardware {
-        Hardware { cpu: cpu.to_owned(), cores: 2, kernel: kernel.to_owned() }
+        Hardware { cpu: cpu.to_owned(), cores: 2, kernel: kernel.to_owned(), gpus: None, driver: None }
     }
 
     #[test]
@@ -320,6 +337,23 @@ mod tests {
         let names: Vec<String> =
             read(folder.path(), "memory").unwrap().into_iter().map(|row| row.machine.cpu).collect();
         assert_eq!(names, [numbered.as_str(), "B"]);
+    }
+
+    #[test]
+    fn other_gpus_are_another_machine_and_another_driver_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let gpus = |names: &str, driver: &str| {
+            let gpus = Gpus { names: names.to_owned(), count: 1, driver: driver.to_owned() };
+            machine("A", "6.1").with_gpus(&gpus)
+        };
+        for here in [machine("A", "6.1"), gpus("1 x X", "1"), gpus("1 x Y", "1"), gpus("1 x X", "2")] {
+            let day = date(2026, 11, 1);
+            keep(folder.path(), "gpu", &[line("copy", 1.0, Lead::Level)], day, &here).unwrap();
+        }
+        let names: Vec<String> =
+            read(folder.path(), "gpu").unwrap().iter().map(|row| row.machine.to_string()).collect();
+        let wanted = ["", "1 x X, driver 2, ", "1 x Y, driver 1, "];
+        assert_eq!(names, wanted.map(|gpus| format!("{gpus}A, 2 threads, Linux 6.1")));
     }
 
     #[test]

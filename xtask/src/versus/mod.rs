@@ -5,6 +5,7 @@ pub mod bare;
 mod cluster;
 mod cobalt2;
 mod cores;
+mod gpu;
 pub mod kept;
 mod latency;
 mod memory;
