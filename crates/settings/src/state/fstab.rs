@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
-use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_sys::root::{ReadError, SysRoot, unescape};
 
 use crate::Setting;
 use crate::found::{on_node, present};
@@ -60,7 +60,7 @@ impl Setting for FstabMounted {
 fn missing(root: &SysRoot) -> Result<Vec<String>, ReadError> {
     let (wanted, mounted) = (root.text(FSTAB)?, root.text(MOUNTS)?);
     let mounted: BTreeSet<String> =
-        mounted.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped).collect();
+        mounted.lines().filter_map(|line| line.split(' ').nth(4)).map(unescape).collect();
     let point = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [_, point, kind, ..] = fields[..] else { return None };
@@ -68,13 +68,8 @@ fn missing(root: &SysRoot) -> Result<Vec<String>, ReadError> {
             || !point.starts_with('/')
             || kind == "swap"
             || fields.get(3).is_some_and(|options| options.split(',').any(|option| OPTIONAL.contains(&option)));
-        (!is_left_out).then(|| unescaped(point.trim_end_matches('/')))
+        (!is_left_out).then(|| unescape(point.trim_end_matches('/')))
     };
     let point = |line| point(line).map(|point| if point.is_empty() { "/".to_owned() } else { point });
     Ok(wanted.lines().filter_map(point).filter(|point| !mounted.contains(point)).collect())
-}
-
-/// A blank is written as `\040` in both files.
-fn unescaped(field: &str) -> String {
-    field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
 }

@@ -131,7 +131,7 @@ mod tests {
         // Two slices a part; in the fourth part both are fast, in the others one.
         let slice = |number: u64| {
             let start = Nanos::millis(number * 10);
-            let took = if number % 2 == 0 || number == 7 { 1 } else { 5 };
+            let took = if number.is_multiple_of(2) || number == 7 { 1 } else { 5 };
             let at = [("size", Bytes(1000).into())].into();
             Sample::new("messages", at, (start, Nanos::millis(number * 10 + took)), Quantity::count(100))
         };
