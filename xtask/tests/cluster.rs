@@ -9,6 +9,8 @@
 
 #[path = "cluster/beside.rs"]
 mod beside;
+#[path = "cluster/cached.rs"]
+mod cached;
 #[path = "cluster/clocks.rs"]
 mod clocks;
 #[path = "cluster/copied.rs"]
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
     // They share a lab and its faults.
     arguments.test_threads = Some(1);
     let mut trials = launchers::trials();
+    trials.extend(cached::trials());
     trials.extend(refused::trials());
     trials.extend(killed::trials());
     trials.extend(links::trials());

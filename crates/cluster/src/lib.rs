@@ -40,7 +40,7 @@ pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nu
 pub use launch::envelopes;
 pub use launch::{
     COPY_RECEIVER_READY, CopyReceiver, LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest,
-    SshLauncher,
+    SshLauncher, keep_copy,
 };
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 pub use offers::Offers;

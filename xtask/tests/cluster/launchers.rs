@@ -3,10 +3,9 @@
 use std::fs;
 
 use libtest_mimic::Trial;
-use serde_json::Value;
 
 use crate::rig::{BOTH, CHASE, REQUESTS, Rig, shared};
-use crate::started::{Ended, record};
+use crate::started::{Ended, names, record};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -72,10 +71,6 @@ fn slurm_is_asked() {
         assert_eq!(names(&document), ["n1", "n2"]);
         assert_eq!(document["missing"], serde_json::json!([]));
     });
-}
-
-fn names(inventory: &Value) -> Vec<&str> {
-    inventory["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect()
 }
 
 fn inside_an_allocation() {

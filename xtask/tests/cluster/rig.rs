@@ -204,7 +204,10 @@ impl Rig {
         if by.is_empty() && words.contains(&"-w") && !has_own {
             line.push(&client);
         }
-        self.lab.command(&line)
+        let mut command = self.lab.command(&line);
+        // Which Slurm passes on, as the client of ssh does.
+        command.env("XDG_CACHE_HOME", "/tmp/cache");
+        command
     }
 
     /// Runs Seatrial to its end.
@@ -247,8 +250,9 @@ impl Rig {
         wait_until(&format!("these or others to leave: {:?}", self.left()), || self.left().is_empty());
         wait_until(&format!("jobs to end: {}", self.jobs()), || self.jobs().is_empty());
         for Host { name, .. } in &self.lab.record().nodes {
-            // Copies for one run only; that of ssh is kept, in the cache.
-            assert_eq!(self.lab.node(name, "ls -d /tmp/seatrial-* 2>/dev/null || true"), "", "{name}");
+            // Whole copies are kept.
+            let others = "find /tmp/seatrial-* -type f ! -name '*+????????????????' 2>/dev/null || true";
+            assert_eq!(self.lab.node(name, others), "", "{name}");
         }
     }
 }

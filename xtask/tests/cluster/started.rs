@@ -207,6 +207,11 @@ pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
     assert!(comes_within(LIMIT, is_so), "waited {} s for {what}", LIMIT.as_secs());
 }
 
+/// The nodes of an inventory.
+pub fn names(inventory: &Value) -> Vec<&str> {
+    inventory["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect()
+}
+
 /// The record of the only case in `document` whose id contains `case`.
 #[track_caller]
 pub fn record<'a>(document: &'a Value, case: &str) -> &'a Value {

@@ -49,17 +49,17 @@ pub struct AgentOptions {
     /// Connect to the controller that the ticket on standard input names
     #[arg(long)]
     pub meet: bool,
-    /// Remove the agent's own file, a copy for this run, once the controller is reached
-    #[arg(long)]
-    pub remove_self: bool,
+    /// Only confirm that this binary has this build id, and give its file, a copy, that name
+    #[arg(long, value_name = "ID")]
+    pub keep: Option<String>,
     /// Exit when the controller has sent nothing for this many seconds [default: only when the connection ends]
     #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..).map(|it| Duration::from_secs(it.into())))]
     pub silence: Option<Duration>,
     /// Relay to agents on other nodes, which the controller names
     #[arg(long)]
     pub relay: bool,
-    /// [`build_id`](crate::build_id) of the binary.
-    #[arg(skip)]
+    /// [`build_id`](crate::build_id) of the binary, if it was confirmed already [default: computed]
+    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     pub build: String,
 }
 
@@ -160,16 +160,6 @@ fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
     // First the address at which srun says it can be reached.
     let first = std::env::var("SLURM_LAUNCH_NODE_IPADDR").ok().and_then(|address| address.parse().ok());
     let met = dial_back(std::io::stdin().lock(), first);
-    // A wrapper starts workers by file name.
-    if options.remove_self
-        && wrapper().is_none()
-        && let Ok(path) = std::env::current_exe()
-        // Never an installed file, whatever the command line says.
-        && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seatrial-"))
-    {
-        // Workers start from /proc/self/exe, which stays.
-        let _ = std::fs::remove_file(path);
-    }
     stdio::Streams::over(met?).map_err(taken)
 }
 

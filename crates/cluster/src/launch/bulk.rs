@@ -1,10 +1,13 @@
 //! Agents that one program, such as srun or mpirun, starts all at once and that connect back.
+//!
+//! Nodes may ask for a copy of the binary first: see [`copies`](super::copies).
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use super::copies::{Copies, CopyCommand, WAKE};
 use super::linked::LinkedFleet;
 use super::process::Process;
 use super::rendezvous::RendezvousListener;
@@ -35,12 +38,15 @@ pub(super) struct Expected {
 
 /// Starts agents with `command` and accepts them until all are there.
 ///
+/// `copy` is the command for nodes that ask for a copy of the binary on its standard output.
+///
 /// Without a deadline before the first one: a job may wait in the queue for hours, and the user can interrupt.
 pub(super) fn gather(
     launcher: &str,
     command: &mut Command,
     build: &str,
     expected: &Expected,
+    copy: Option<&CopyCommand>,
 ) -> Result<LinkedFleet, LaunchError> {
     let failed = |why: String| LaunchError::Launcher { launcher: launcher.to_owned(), why };
     let listener = RendezvousListener::open()
@@ -52,6 +58,10 @@ pub(super) fn gather(
     let (mut step, mut pipes) = Process::start(leave_with_parent(command)).map_err(failed)?;
     // Kept open: at end of file some launchers close the agents' input before the agents have read it.
     let told = pipes.stdin.write_all(&ticket).and_then(|()| pipes.stdin.flush());
+    let mut copies = copy
+        .map(|copy| Copies::read(pipes.stdout, copy))
+        .transpose()
+        .map_err(|error| failed(format!("starting a thread that reads its output: {error}")))?;
     let mut gathering = AgentStartup::new(build, HELLO_WITHIN);
     gathering.sort_by_name();
     let mut ended = told.err().map(|error| format!("its input is closed: {error}"));
@@ -64,6 +74,18 @@ pub(super) fn gather(
             gathering.adopt(&label(from), stream);
         }
         gathering.wait(Duration::ZERO);
+        if let Some(copies) = &mut copies {
+            let come = gathering.connected();
+            let turn = copies.turn(|asking| wanted(expected).is_some_and(|wanted| come + asking >= wanted));
+            turn.lost.into_iter().for_each(|why| gathering.miss(why));
+            if turn.is_copied {
+                let told = pipes.stdin.write_all(WAKE).and_then(|()| pipes.stdin.write_all(&ticket));
+                ended = told.err().map(|error| format!("its input is closed: {error}"));
+            }
+            if copies.is_busy() {
+                first = Some(Instant::now());
+            }
+        }
         match first {
             None if !told_why && started.elapsed() > SILENCE => {
                 told_why = true;
@@ -112,21 +134,27 @@ fn label(from: SocketAddr) -> String {
     from.ip().to_string()
 }
 
+/// The number of agents to await, if it is known.
+fn wanted(expected: &Expected) -> Option<usize> {
+    expected.count.map(|count| count.max(expected.names.len()).max(1))
+}
+
 fn is_complete(gathering: &AgentStartup, expected: &Expected) -> bool {
-    let wanted = expected.count.unwrap_or(usize::MAX).max(expected.names.len().max(1));
-    gathering.arrived() >= wanted
+    wanted(expected).is_some_and(|wanted| gathering.arrived() + gathering.missed().count() >= wanted)
 }
 
 /// Nodes without an agent: by name where known, else numbered.
 fn absent(gathering: &AgentStartup, expected: &Expected) -> Vec<String> {
-    let here: Vec<(&str, &str)> = gathering.present().collect();
-    lacking(&expected.names, expected.count.unwrap_or(0), &here, gathering.missed())
+    let missed = gathering.missed().map(|node| (node, node));
+    let known: Vec<(&str, &str)> = gathering.present().chain(missed).collect();
+    lacking(&expected.names, expected.count.unwrap_or(0), &known)
 }
 
-/// The requested names that are not `here`, and a number for each node beyond: more may be asked for than have names.
-fn lacking(names: &[String], count: usize, here: &[(&str, &str)], missed: usize) -> Vec<String> {
-    let mut left = unanswered(names, here);
-    let known = here.len() + missed + left.len();
+/// The requested names of nodes that are not `known` to be here or missing, and a number for each node beyond: more may be
+/// asked for than have names.
+fn lacking(names: &[String], count: usize, known: &[(&str, &str)]) -> Vec<String> {
+    let mut left = unanswered(names, known);
+    let known = known.len() + left.len();
     left.extend((known..count).map(|at| format!("node-{}-of-{count}", at + 1)));
     left
 }
@@ -179,11 +207,12 @@ mod tests {
     #[test]
     fn nodes_beyond_those_with_names_are_missed_too() {
         let names = ["n1", "n2"].map(str::to_owned);
-        let missing = |here: &[(&str, &str)], missed| lacking(&names, 4, here, missed);
+        let missing = |known: &[(&str, &str)]| lacking(&names, 4, known);
         let all = [("a", "n1"), ("b", "n2"), ("c", "n5"), ("d", "n6")];
-        assert_eq!(missing(&all, 0), [""; 0]);
-        assert_eq!(missing(&all[..3], 0), ["node-4-of-4"]);
-        assert_eq!(missing(&all[..3], 1), [""; 0]);
-        assert_eq!(missing(&all[1..], 0).len(), 1);
+        assert_eq!(missing(&all), [""; 0]);
+        assert_eq!(missing(&all[..3]), ["node-4-of-4"]);
+        assert_eq!(missing(&all[1..]).len(), 1);
+        // A node that is missing already, by its name.
+        assert_eq!(missing(&[("a", "n1"), ("n2", "n2"), ("c", "n5")]), ["node-4-of-4"]);
     }
 }

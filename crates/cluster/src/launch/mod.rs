@@ -1,6 +1,8 @@
 //! Launchers: ways to start an agent on every node, one file each.
 
 mod bulk;
+mod cache;
+mod copies;
 mod copying;
 mod link;
 mod linked;
@@ -15,6 +17,7 @@ mod ssh;
 mod startup;
 mod words;
 
+pub use cache::keep_copy;
 pub use local::LocalLauncher;
 pub use mpirun::MpirunLauncher;
 pub use relay::envelopes;

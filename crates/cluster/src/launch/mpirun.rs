@@ -55,6 +55,6 @@ impl Launcher for MpirunLauncher {
         })?;
         let count = (!self.nodes.is_empty()).then_some(self.nodes.len());
         let expected = Expected { count, names: self.nodes.clone(), recalls: |_| false };
-        Ok(Box::new(bulk::gather("mpirun", &mut command, &self.build, &expected)?))
+        Ok(Box::new(bulk::gather("mpirun", &mut command, &self.build, &expected, None)?))
     }
 }

@@ -213,8 +213,14 @@ impl AgentStartup {
             .filter_map(|pending| Some((pending.node.as_str(), pending.hello.as_ref()?.node.as_str())))
     }
 
-    pub(super) fn missed(&self) -> usize {
-        self.missing.len()
+    /// Nodes that will have no agent.
+    pub(super) fn missed(&self) -> impl Iterator<Item = &str> {
+        self.missing.iter().map(|missing| missing.node.as_str())
+    }
+
+    /// Agents that connected, and nodes that will have none.
+    pub(super) fn connected(&self) -> usize {
+        self.on_the_way().count() + self.arrived() + self.missing.len()
     }
 
     pub(super) fn finish(mut self) -> Result<LinkedFleet, LaunchError> {

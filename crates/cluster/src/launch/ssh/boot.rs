@@ -1,8 +1,5 @@
-//! Copies the binary to a node: a line of shell looks for the same build in a cache, requests the binary if missing,
-//! and executes it.
-//!
-//! The file name contains the hash of the content. The cache is in the user's cache directory or, where that cannot
-//! be written or executed, in a temporary directory that only the user can write.
+//! Copies the binary to a node: a line of shell looks for the same build in the [`cache`], requests the binary if
+//! missing, and executes it.
 //!
 //! Any login shell works: the line is an argument of `sh -c` in single quotes, without single quotes or line feeds
 //! (csh(1) allows none inside quotes).
@@ -13,24 +10,15 @@ use std::io::{self, Read, Write};
 use seatrial_model::Bytes;
 
 use crate::launch::SILENCE;
+use crate::launch::cache::{self, ALL, MARK, TOUCH, word};
 use crate::launch::copying::Copying;
 use crate::own_program::RUNNING;
-
-/// Prefix of our lines. Login scripts may print before.
-const MARK: &str = "seatrial-boot ";
-
-/// Days without use after which a copy is removed.
-const UNUSED_DAYS: u32 = 30;
 
 /// Bytes of the binary between two notes of progress: the capacity of a pipe.
 const PIECE: usize = 64 << 10;
 
 /// Bytes of a login script's output that are skipped.
 const MOST_CHATTER: usize = 64 << 10;
-
-pub(super) fn size() -> io::Result<u64> {
-    Ok(std::fs::metadata(RUNNING)?.len())
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -55,8 +43,7 @@ impl Boot<'_> {
     /// The line of shell that becomes the agent of `node`.
     pub(super) fn script(&self) -> String {
         let Self { size, role, .. } = *self;
-        let machine = std::env::consts::ARCH;
-        let (build, node) = (word(self.build), word(self.node));
+        let node = word(self.node);
         let sysroot = self.sysroot.map(|tree| format!(" --sysroot {}", word(tree))).unwrap_or_default();
         let silence = SILENCE.as_secs();
         let agent = match role {
@@ -64,47 +51,20 @@ impl Boot<'_> {
             Role::Relay => format!("agent --node {node}{sysroot} --silence {silence} --relay"),
             Role::Receiver => "copy-receiver".to_owned(),
         };
-        let folders = "\"$c/seatrial\" \"${TMPDIR:-/tmp}/seatrial-$u\" \"/dev/shm/seatrial-$u\"";
-        // touch(1) records the use; unused copies are removed.
         let found = if self.is_fresh {
-            "rm -f \"$d/$f\"; fi".to_owned()
+            cache::remove_copies()
         } else {
-            format!(
-                "[ -x \"$d/$f\" ] && [ $(wc -c <\"$d/$f\") -eq {size} ]; then \
-                 touch -c \"$d/$f\" 2>/dev/null; echo {MARK}have; exec \"$d/$f\" {agent}; fi"
-            )
+            cache::for_each_copy(size, &format!("{TOUCH}echo $k have; exec \"$d/$f\" {agent};"))
         };
-        let joint = if self.is_fresh { "; then" } else { " &&" };
-        // Homes are shared, so the temporary name has the host name (PIDs repeat between nodes). A directory is good
-        // when it is ours and no link, only we can write to it, and files in it can be executed (a home may be
-        // mounted noexec). After a power loss a file may be empty; it is sent again. head(1) may read more than
-        // requested; nothing follows before we say "got". Unused copies of other builds and interrupted copies are
-        // removed; their names are version, plus sign and hash.
-        let line = format!(
-            "umask 077; m=$(uname -m); \
-             if [ \"$m\" != {machine} ]; then echo {MARK}fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
-             u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; f={build}; \
-             for d in {folders}; do \
-             if [ -O \"$d\" ] && [ ! -L \"$d\" ] && [ -O \"$d/$f\" ]{joint} {found}; done; \
-             for d in {folders}; do \
-             [ -L \"$d\" ] && continue; mkdir -p \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
-             if [ -O \"$d\" ] && [ ! -L \"$d\" ] && chmod 700 \"$d\" 2>/dev/null && {{ echo \"#!/bin/sh\" >\"$t\"; }} 2>/dev/null && chmod 700 \"$t\" \
-             && \"$t\" 2>/dev/null; then \
-             find \"$d\" -type f -name \"*+*\" -mtime +{UNUSED_DAYS} -exec rm -f {{}} + </dev/null 2>/dev/null; \
-             echo {MARK}send; if head -c {size} >\"$t\" && [ $(wc -c <\"$t\") -eq {size} ] && mv -f \"$t\" \"$d/$f\"; \
-             then echo {MARK}got; exec \"$d/$f\" {agent}; fi; \
-             rm -f \"$t\"; echo {MARK}fail \"the copy in $d is incomplete: is the disk full?\"; exit 1; fi; \
-             rm -f \"$t\" 2>/dev/null; done; \
-             echo {MARK}fail \"no folder to put the binary in: $c, /tmp and /dev/shm cannot be written or executed\"; \
-             exit 1"
+        // head(1) may read more than requested; nothing follows before we say "got".
+        let send = format!(
+            "echo $k send; if head -c {size} >\"$t\" && [ $(wc -c <\"$t\") -eq {size} ] && mv -f \"$t\" \"$d/$f\"; \
+             then echo $k got; exec \"$d/$f\" {agent}; fi; \
+             rm -f \"$t\"; echo $k fail \"the copy in $d is incomplete: is the disk full?\"; exit 1;"
         );
-        format!("exec sh -c '{line}'")
+        let opening = cache::opening("", self.build);
+        format!("exec sh -c '{opening}{found}{}'", cache::place(ALL, size, &send))
     }
-}
-
-/// Quotes a word inside single quotes that are already open: only characters without meaning to the shell.
-fn word(text: &str) -> String {
-    text.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.+/@:".contains(*c)).collect()
 }
 
 /// Follows the node's lines until its agent runs, and sends the binary on request; progress goes to `copying`.
@@ -327,6 +287,16 @@ mod tests {
     }
 
     #[test]
+    fn where_no_folder_has_room_that_is_told() {
+        let home = tempfile::tempdir().expect("a folder");
+        let lines = play(home.path(), 1 << 60, b"");
+        let told = "seatrial-boot fail no folder to put the binary in";
+        assert!(lines[0].starts_with(told) && lines[0].contains(" free in none of "), "{lines:?}");
+        let left = std::fs::read_dir(home.path().join(".cache/seatrial")).expect("made").count();
+        assert_eq!(left, 0, "the file to try is gone");
+    }
+
+    #[test]
     fn chatter_is_read_over_and_what_follows_is_left_for_the_frames() {
         let exchanged = |from: &mut dyn Read| exchange(from, &mut io::sink(), &Copying::default());
         let mut from = &b"Welcome!\nseatrial-boot have\nFRAMES"[..];
@@ -355,7 +325,10 @@ mod tests {
         let error = exchange(&mut &b"seatrial-boot send\n"[..], &mut &mut room[..], &cut).unwrap_err();
         assert!(error.contains("copying the binary to the node"), "{error}");
         let told = cut.complaint(quiet).expect("under way");
-        assert!(told.contains(&format!("after {} of {} B", 3 * PIECE, size().expect("known"))), "{told}");
+        assert!(
+            told.contains(&format!("after {} of {} B", 3 * PIECE, cache::size().expect("known"))),
+            "{told}"
+        );
     }
 
     #[test]

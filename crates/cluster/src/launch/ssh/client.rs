@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::boot::{self, Boot, Role};
+use crate::launch::cache;
 use crate::launch::copying::Copying;
 use crate::launch::link::Manner;
 use crate::launch::startup::{Opening, Start};
@@ -43,7 +44,7 @@ pub(in crate::launch) struct Client {
 impl Client {
     /// The command `words`, and the running binary, whose id is `build`.
     pub(in crate::launch) fn new(words: Vec<OsString>, build: &str) -> io::Result<Self> {
-        Ok(Self { words, build: build.to_owned(), size: boot::size()? })
+        Ok(Self { words, build: build.to_owned(), size: cache::size()? })
     }
 
     pub(in crate::launch) fn start(&self, child: &Child) -> Start {
