@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Words before each start of the running program: an emulator, a profiler, a debugger. Separated by blanks.
@@ -25,7 +25,13 @@ pub(crate) fn own_program() -> Command {
         return command;
     };
     // In the wrapper's process RUNNING would be the wrapper.
-    wrapped(&words, &fs::read_link(RUNNING).unwrap_or_else(|_| RUNNING.into()))
+    wrapped(&words, &fs::read_link(RUNNING).map_or_else(|_| RUNNING.into(), in_place))
+}
+
+/// A path of proc_pid_exe(5). Another run may have put a copy with the same content in the place of the running file.
+fn in_place(path: PathBuf) -> PathBuf {
+    let replaced = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
+    replaced.filter(|path| path.is_file()).unwrap_or(path)
 }
 
 fn wrapped(words: &OsStr, program: &Path) -> Command {
@@ -45,6 +51,15 @@ mod tests {
         let command = wrapped(OsStr::new(" nice  -n 1 "), Path::new("/a folder/seatrial"));
         assert_eq!(command.get_program(), "nice");
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["-n", "1", "/a folder/seatrial"]);
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_running_one_is_started() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (copy, gone) = (folder.path().join("copy"), folder.path().join("copy (deleted)"));
+        assert_eq!(in_place(gone.clone()), gone);
+        fs::write(&copy, "").expect("written");
+        assert_eq!((in_place(gone), in_place(copy.clone())), (copy.clone(), copy));
     }
 
     #[test]

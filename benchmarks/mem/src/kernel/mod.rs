@@ -12,6 +12,7 @@ mod name;
 mod pass;
 mod pattern;
 mod prefetch;
+mod trial;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -20,4 +21,5 @@ pub use isa::Isa;
 pub use name::{Kernel, Store, UnknownName};
 pub use pass::Pass;
 pub use pattern::SCALAR;
-pub use prefetch::{Prefetch, PrefetchTrial};
+pub use prefetch::Prefetch;
+pub use trial::PrefetchTrial;

@@ -61,8 +61,8 @@ pub(super) fn find(site: &Site, records: &[CaseRecord], settings: &[&'static Set
         let before = grown(node, |reading| (reading.counted_before, reading.counted));
         let within = grown(node, |reading| (reading.counted, reading.counted_after));
         [
-            finding(node, &before, "since the last run of this boot", settings),
-            finding(node, &within, &format!("during {}", cases(&node.name, records)), settings),
+            finding(node, &before, || "since the last run of this boot".to_owned(), settings),
+            finding(node, &within, || format!("during {}", cases(&node.name, records)), settings),
         ]
     };
     site.nodes.iter().flat_map(of_node).flatten().collect()
@@ -94,7 +94,7 @@ fn cases(node: &str, records: &[CaseRecord]) -> String {
 fn finding(
     node: &SiteNode,
     grown: &[Growth<'_>],
-    when: &str,
+    when: impl FnOnce() -> String,
     settings: &[&'static SettingAbout],
 ) -> Option<Finding> {
     let (first, ..) = grown.first()?;
@@ -104,7 +104,7 @@ fn finding(
     if grown.len() > MOST_NAMED {
         texts.push(format!("and {} more", grown.len() - MOST_NAMED));
     }
-    let text = format!("{}: errors grew {when}: {}", node.name, texts.join(", "));
+    let text = format!("{}: errors grew {}: {}", node.name, when(), texts.join(", "));
     let finding = Finding::new(KIND, Severity::Warning, Subject::node(), text);
     let about = settings.iter().find(|about| about.id == first.setting);
     let action = about.map_or("", |about| about.remedy);

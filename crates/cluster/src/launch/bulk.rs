@@ -7,11 +7,12 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::copies::{Copies, CopyCommand, WAKE};
+use super::copies::{self, Copies, CopyCommand};
 use super::linked::LinkedFleet;
 use super::process::Process;
 use super::rendezvous::RendezvousListener;
 use super::startup::AgentStartup;
+use crate::agent::Output;
 use crate::fleet::LaunchError;
 use crate::frame::encode;
 use seatrial_sys::process::leave_with_parent;
@@ -58,10 +59,13 @@ pub(super) fn gather(
     let (mut step, mut pipes) = Process::start(leave_with_parent(command)).map_err(failed)?;
     // Kept open: at end of file some launchers close the agents' input before the agents have read it.
     let told = pipes.stdin.write_all(&ticket).and_then(|()| pipes.stdin.flush());
-    let mut copies = copy
-        .map(|copy| Copies::read(pipes.stdout, copy))
-        .transpose()
-        .map_err(|error| failed(format!("starting a thread that reads its output: {error}")))?;
+    // Read in any case: a launcher that finds its output closed may end its tasks.
+    let read = match copy {
+        Some(copy) => Copies::read(pipes.stdout, copy).map(Some),
+        None => Output::drain(pipes.stdout).map(|_| None),
+    };
+    let mut copies =
+        read.map_err(|error| failed(format!("starting a thread that reads its output: {error}")))?;
     let mut gathering = AgentStartup::new(build, HELLO_WITHIN);
     gathering.sort_by_name();
     let mut ended = told.err().map(|error| format!("its input is closed: {error}"));
@@ -79,7 +83,8 @@ pub(super) fn gather(
             let turn = copies.turn(|asking| wanted(expected).is_some_and(|wanted| come + asking >= wanted));
             turn.lost.into_iter().for_each(|why| gathering.miss(why));
             if turn.is_copied {
-                let told = pipes.stdin.write_all(WAKE).and_then(|()| pipes.stdin.write_all(&ticket));
+                let wake = copies::wake();
+                let told = pipes.stdin.write_all(&wake).and_then(|()| pipes.stdin.write_all(&ticket));
                 ended = told.err().map(|error| format!("its input is closed: {error}"));
             }
             if copies.is_busy() {
@@ -126,8 +131,14 @@ pub(super) fn gather(
     {
         return Err(failed(why));
     }
-    // The input stays open as long as the step runs.
-    Ok(gathering.finish()?.carried_by(step, pipes.stdin, expected.recalls))
+    match gathering.finish() {
+        // The input stays open as long as the step runs.
+        Ok(fleet) => Ok(fleet.carried_by(step, pipes.stdin, expected.recalls)),
+        Err(error) => {
+            step.end(pipes.stdin);
+            Err(error)
+        }
+    }
 }
 
 fn label(from: SocketAddr) -> String {

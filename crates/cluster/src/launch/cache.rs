@@ -2,8 +2,8 @@
 //! Slurm, so that each uses what the other left.
 //!
 //! The name of a copy is the build id, which contains the hash of the content. A copy is written below another name and
-//! renamed when it is complete. A directory is trusted when it is ours, no link, and has mode 700. A copy is removed
-//! when a new one is placed beside it and it was not used for [`UNUSED_DAYS`].
+//! renamed when it is complete. A directory is trusted when it is ours, no link, and open to nobody else. A copy
+//! is removed when one of another build is placed beside it and it was not used for [`UNUSED_DAYS`].
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -40,7 +40,8 @@ pub(super) fn opening(from: &str, build: &str) -> String {
     format!(
         "umask 077; k=\"{MARK}{from}\"; m=$(uname -m); \
          if [ \"$m\" != {machine} ]; then echo $k fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
-         u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; l=${{TMPDIR:-/tmp}}; f={build}; "
+         u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; l=${{TMPDIR:-/tmp}}; f={build}; \
+         case $c in /*) ;; *) c=$HOME/.cache;; esac; case $l in /*) ;; *) l=/tmp;; esac; "
     )
 }
 
@@ -49,11 +50,14 @@ pub(super) fn opening(from: &str, build: &str) -> String {
 pub(super) fn for_each_copy(size: u64, then: &str) -> String {
     format!(
         "for d in {ALL}; do \
-         if [ -O \"$d\" ] && [ ! -L \"$d\" ] && [ -O \"$d/$f\" ] && [ ! -L \"$d/$f\" ] && [ -x \"$d/$f\" ] \
-         && [ -z \"$(find \"$d\" -prune ! -perm 700 </dev/null)\" ] && [ $(wc -c <\"$d/$f\") -eq {size} ]; then \
+         if [ -O \"$d/$f\" ] && [ ! -L \"$d/$f\" ] && [ -x \"$d/$f\" ] && [ $(wc -c <\"$d/$f\") -eq {size} ] \
+         && [ -n \"$(find \"$d\" -prune -type d -user $u {OURS_ALONE} </dev/null)\" ]; then \
          {then} fi; done; "
     )
 }
+
+/// Tests of find(1): nobody else may read, write or search. A folder below one with the setgid bit has that bit as well.
+const OURS_ALONE: &str = "-perm -700 ! -perm -40 ! -perm -20 ! -perm -10 ! -perm -4 ! -perm -2 ! -perm -1";
 
 /// Commands that record the use of `$d/$f`.
 pub(super) const TOUCH: &str = "touch -c \"$d/$f\" 2>/dev/null; ";
@@ -69,8 +73,9 @@ pub(super) fn remove_copies() -> String {
 /// Runs `then`, which ends the loop, in the first of `folders` where files can be written and executed (a home may be
 /// mounted noexec) and that has `room` bytes, with `$t` as a temporary name; else tells that there is none.
 ///
-/// Homes are shared, so the temporary name has the host name (PIDs repeat between nodes). Unused copies of other builds
-/// and interrupted copies are removed; their names are version, plus sign and hash.
+/// Homes are shared, so the temporary name has the host name (PIDs repeat between nodes). Unused copies of other builds,
+/// and interrupted ones, are removed; their names are version, plus sign and hash. Files of this build stay: a broadcast
+/// gives them the age of the binary that it sends.
 pub(super) fn place(folders: &str, room: u64, then: &str) -> String {
     let (kib, room) = (room.div_ceil(1024), Bytes(room).rounded());
     format!(
@@ -78,7 +83,7 @@ pub(super) fn place(folders: &str, room: u64, then: &str) -> String {
          [ -L \"$d\" ] && continue; mkdir -p \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
          if [ -O \"$d\" ] && [ ! -L \"$d\" ] && chmod 700 \"$d\" 2>/dev/null && {{ echo \"#!/bin/sh\" >\"$t\"; }} 2>/dev/null && chmod 700 \"$t\" \
          && \"$t\" 2>/dev/null; then \
-         find \"$d\" -type f -name \"*+*\" -mtime +{UNUSED_DAYS} -exec rm -f {{}} + </dev/null 2>/dev/null; \
+         find \"$d\" -type f -name \"*+*\" ! -name \"$f*\" -mtime +{UNUSED_DAYS} -exec rm -f {{}} + </dev/null 2>/dev/null; \
          a=$(df -Pk \"$d\" 2>/dev/null | {{ read -r x; read -r x x x a x; echo $a; }}); \
          if ! [ \"$a\" -lt {kib} ] 2>/dev/null; then {then} fi; fi; \
          rm -f \"$t\" 2>/dev/null; done; \

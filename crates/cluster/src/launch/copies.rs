@@ -1,12 +1,13 @@
 //! Copies of the binary for the nodes of a running step that have none.
 //!
-//! A node without a copy says so in a line on the step's standard output and waits for [`WAKE`] on its standard input.
+//! A node without a copy says so in a line on the step's standard output and waits for [`wake`] on its standard input.
 //! A second step of the same job then copies the binary to all of these nodes at once. A node that asks again after that
 //! got no copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{ChildStdout, Command};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,10 +16,25 @@ use seatrial_sys::process::leave_with_parent;
 
 use super::cache::MARK;
 use super::process::Process;
+use crate::agent::Output;
 use crate::fleet::LaunchError;
 
-/// What the nodes that wait for a copy read: that a round of copies ended. The ticket follows again.
-pub(super) const WAKE: &[u8] = b"\ncopied\n";
+/// Steps that copied. Each has its own file name: slurmd goes on with a file of the same name that an earlier broadcast began.
+static STEPS: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of the next step that copies.
+pub(super) fn next_step() -> usize {
+    STEPS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What the nodes that wait for a copy read: that a round of copies ended, and the number of the next step. The ticket
+/// follows again.
+pub(super) fn wake() -> Vec<u8> {
+    format!("\ncopied {}\n", STEPS.load(Ordering::Relaxed)).into_bytes()
+}
+
+/// Longest list of nodes in an argument, in bytes; Linux takes 128 KiB (execve(2)).
+const MOST_LIST: usize = 100_000;
 
 /// After this silence, nodes that may still ask are left to the next round.
 const QUIET: Duration = Duration::from_secs(1);
@@ -29,7 +45,7 @@ const WITHIN: Duration = Duration::from_secs(300);
 /// After this time the user is told what the step says.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// Copies that a node gets before it is given up. The first may fail because of another node.
+/// Copies that a node gets before it is given up. A step that fails because of another node does not count.
 const ATTEMPTS: usize = 2;
 
 /// Longest line of a node, in bytes.
@@ -126,9 +142,11 @@ impl<'a> Copies<'a> {
                 return turn;
             }
             let why = step.exit_report();
+            // A node that the step names is given up when it asks again.
+            let is_of_one = step.nodes.iter().any(|node| names(&why, node));
             for node in std::mem::take(&mut step.nodes) {
                 let (attempts, last) = self.tried.entry(node).or_default();
-                *attempts += 1;
+                *attempts += usize::from(!is_of_one);
                 last.clone_from(&why);
             }
             self.under_way = None;
@@ -146,11 +164,18 @@ impl<'a> Copies<'a> {
             for (node, to) in std::mem::take(&mut self.asking) {
                 groups.entry(to).or_default().push(node);
             }
-            self.round = groups.into_iter().collect();
+            let steps = |(to, nodes): (Destination, Vec<String>)| {
+                lists(nodes).into_iter().map(move |nodes| (to.clone(), nodes))
+            };
+            self.round = groups.into_iter().flat_map(steps).collect();
         }
         if let Some((to, nodes)) = self.round.pop() {
             let mut command = (self.command)(&to, &nodes);
-            let process = Process::start(leave_with_parent(&mut command)).map(|(process, _)| process);
+            let started = Process::start(leave_with_parent(&mut command));
+            // A prolog may print: srun would end the step if nobody read that.
+            let process = started.and_then(|(process, pipes)| {
+                Output::drain(pipes.stdout).map_err(|error| error.to_string()).map(|_| process)
+            });
             self.under_way = Some(Step { nodes, process, started: Instant::now(), is_told: false });
         }
         turn
@@ -202,6 +227,23 @@ impl Step {
             Err(why) => why.clone(),
         }
     }
+}
+
+/// The nodes in lists that each fit in an argument.
+fn lists(nodes: Vec<String>) -> Vec<Vec<String>> {
+    let mut lists: Vec<Vec<String>> = Vec::new();
+    let mut bytes = 0;
+    for node in nodes {
+        bytes += node.len() + 1;
+        match lists.last_mut() {
+            Some(list) if bytes <= MOST_LIST => list.push(node),
+            _ => {
+                bytes = node.len() + 1;
+                lists.push(vec![node]);
+            }
+        }
+    }
+    lists
 }
 
 /// A line of a node: job, node, and `fail` with the reason, or `send` or `again` with a folder.
@@ -305,6 +347,35 @@ mod tests {
             rounds.get() == 2
         });
         assert_eq!(lost, ["the agent on n3 did not start up: no folder"]);
+    }
+
+    #[test]
+    fn other_nodes_than_those_that_a_step_names_are_not_given_up() {
+        let asks = "seatrial-boot 7 n1 send /tmp/a\\nseatrial-boot 7 n2 send /tmp/a\\nseatrial-boot 7 n3 send /tmp/a\\n";
+        // Each round the last node is named.
+        let step = "for node; do :; done; echo \"srun: error: bcast to $node\" >&2; exit 1";
+        let rounds = std::cell::RefCell::new(Vec::new());
+        turns(asks, step, |copies, turn| {
+            let mut rounds = rounds.borrow_mut();
+            if turn.is_copied {
+                let request = || Request::Copy {
+                    to: Destination { job: "7".to_owned(), folder: "/tmp/a".to_owned() },
+                    is_damaged: false,
+                };
+                rounds.push(["n1", "n2", "n3"].map(|node| copies.hear(node.to_owned(), request()).is_some()));
+            }
+            rounds.len() == 3
+        });
+        let lost = rounds.into_inner();
+        assert_eq!(lost, [[false, false, true], [false, true, false], [true, false, false]]);
+    }
+
+    #[test]
+    fn a_list_of_nodes_fits_in_an_argument() {
+        let nodes: Vec<String> = (0..20_000).map(|number| format!("a-long-name-{number:05}")).collect();
+        let lists = lists(nodes.clone());
+        assert!(lists.iter().all(|list| list.join(",").len() <= MOST_LIST) && lists.len() == 4);
+        assert_eq!(lists.concat(), nodes);
     }
 
     #[test]

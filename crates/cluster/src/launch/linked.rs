@@ -20,8 +20,6 @@ use crate::message::{Command, Hello, Report, WorkerId};
 /// Time for agents to exit: longer than their workers may take to die and their files to be removed.
 const LEAVING: Duration = Duration::from_secs(10);
 
-const STEP_ENDING: Duration = Duration::from_secs(5);
-
 /// How long the last output of a step is reused. All agents of a job end together, and each read may block for a
 /// moment.
 const STEP_WORDS: Duration = Duration::from_secs(1);
@@ -252,11 +250,8 @@ impl Drop for LinkedFleet {
             // Discards last reports, on which agents would block.
             let _ = self.heard.recv_timeout(Duration::from_millis(2));
         }
-        if let Some((step, _)) = &mut self.step
-            && step.ended_within(STEP_ENDING).is_none()
-        {
-            step.terminate();
-            let _ = step.ended_within(STEP_ENDING);
+        if let Some((mut step, stdin)) = self.step.take() {
+            step.end(stdin);
         }
     }
 }

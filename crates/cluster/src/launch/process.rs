@@ -13,6 +13,9 @@ use crate::agent::{Output, signal_name};
 /// Time for a process that closed its stream to exit before it is killed.
 const EXITING: Duration = Duration::from_secs(1);
 
+/// Time for a launcher whose agents have exited to do the same, and again after SIGTERM.
+const ENDING: Duration = Duration::from_secs(5);
+
 /// A running child. Dropping it kills the process.
 pub(super) struct Process {
     child: Child,
@@ -78,6 +81,16 @@ impl Process {
             "its stderr is empty".to_owned()
         } else {
             format!("end of its stderr: {words}")
+        }
+    }
+
+    /// Closes its input and gives it time to end, by itself and on SIGTERM, before it is killed: an srun that is killed
+    /// leaves the job that it asked for.
+    pub(super) fn end(&mut self, stdin: ChildStdin) {
+        drop(stdin);
+        if self.ended_within(ENDING).is_none() {
+            self.terminate();
+            let _ = self.ended_within(ENDING);
         }
     }
 

@@ -8,13 +8,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use seatrial_model::record::{SlurmOptions, option_words};
 
 use super::bulk::{self, Expected};
 use super::cache::{self, LOCAL, TOUCH, word};
-use super::copies::{CopyCommand, Destination};
+use super::copies::{CopyCommand, Destination, next_step};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
 /// The nodes to request, in the words of srun(1).
@@ -44,19 +43,19 @@ const OF_TASKS: [&str; 13] = [
     "SLURM_DISTRIBUTION",
 ];
 
-/// Steps that copied. Each has its own file name: slurmd goes on with a file of the same name that an earlier broadcast began.
-static STEPS: AtomicUsize = AtomicUsize::new(0);
-
 #[derive(Clone, Debug)]
 pub struct SlurmLauncher {
     build: String,
     request: SlurmRequest,
 }
 
+/// Variables by which srun(1) would connect the streams of tasks elsewhere: the launcher talks over them.
+const OF_STREAMS: [&str; 3] = ["SLURM_STDINMODE", "SLURM_STDOUTMODE", "SLURM_STDERRMODE"];
+
 /// What both steps have in common: one task a node.
 fn srun() -> Command {
     let mut command = Command::new("srun");
-    OF_TASKS.iter().for_each(|name| _ = command.env_remove(name));
+    OF_TASKS.iter().chain(&OF_STREAMS).for_each(|name| _ = command.env_remove(name));
     command.args(["--job-name=seatrial", "--ntasks-per-node=1", "--mpi=none"]);
     // The step overlaps with running steps of the job, gets all CPUs, and binds nothing: the plan chooses CPUs.
     command.args(["--overlap", "--cpu-bind=none", "--mem-bind=none"]);
@@ -72,7 +71,8 @@ fn temporary(build: &str) -> String {
 }
 
 /// The shell of a task. A copy is executed when it confirms its content: nothing else would tell a damaged one from a node
-/// that fails. A damaged one stays until it is replaced, as another run may just do that. Copies are placed on the node itself, as sbcast(1) wants: in a shared home all nodes would write one file.
+/// that fails. A damaged one stays until it is replaced, as another run may just do that. Copies are placed on the node itself, as
+/// sbcast(1) wants: in a shared home all nodes would write one file.
 fn script(build: &str, size: u64) -> String {
     let id = word(build);
     let found = cache::for_each_copy(
@@ -85,7 +85,8 @@ fn script(build: &str, size: u64) -> String {
     // The ticket, which is no line that we know, is read over, and comes again after the line.
     let ask = format!(
         "rm -f \"$t\"; echo $k $v \"$d\"; v=send; x=; \
-         until [ \"$x\" = copied ]; do read -r x || exit 0; done; rm -f \"$d/{}\".*; continue 2;",
+         until [ \"$x\" = copied ]; do read -r x n || exit 0; done; \
+         while [ $n -gt 0 ]; do n=$((n-1)); rm -f \"$d/{}.$n\"; done; continue 2;",
         temporary(build)
     );
     let opening = cache::opening("$SLURM_JOB_ID $SLURMD_NODENAME", build);
@@ -124,7 +125,7 @@ impl SlurmLauncher {
         let mut command = srun();
         let (list, count) = (nodes.join(","), nodes.len());
         let Destination { job, folder } = to;
-        let step = STEPS.fetch_add(1, Ordering::Relaxed);
+        let step = next_step();
         command.args([format!("--jobid={job}"), format!("--nodes={count}"), format!("--nodelist={list}")]);
         // Compressed, as is srun's default with BcastParameters: where srun lacks lz4, it says so and goes on.
         command.args(["--input=none", "--compress"]);
@@ -256,6 +257,7 @@ mod tests {
 
     #[test]
     fn a_task_without_a_copy_asks_for_one_until_it_is_there_and_leaves_the_ticket_to_the_agent() {
+        use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().expect("a folder");
         let folder = local(home.path());
         let ask = format!("seatrial-boot a job n1 send {}", folder.display());
@@ -264,11 +266,14 @@ mod tests {
         assert_eq!(std::fs::read_dir(&folder).expect("made").count(), 0, "the file to try is gone");
         // A copy that was cut off is removed, and not executed.
         put(&folder, &format!("{}.0", temporary("1.0+abc")), "half");
-        assert_eq!(play(home.path(), format!("{TICKET}\ncopied\n{TICKET}").as_bytes()), [&ask[..], &ask]);
+        assert_eq!(play(home.path(), format!("{TICKET}\ncopied 1\n{TICKET}").as_bytes()), [&ask[..], &ask]);
         assert_eq!(std::fs::read_dir(&folder).expect("made").count(), 0);
         put(&folder, "1.0+abc", &binary("I_am"));
         let lines = play(home.path(), b"ticket\n");
         assert_eq!(lines, ["I_am agent --meet --build 1.0+abc", "ticket"]);
+        // As a folder below one with the setgid bit has it.
+        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o2700)).expect("set");
+        assert_eq!(play(home.path(), b"ticket\n"), lines);
     }
 
     #[test]
