@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn other_gpus_are_another_machine_and_another_driver_is_none() {
+    fn other_gpus_are_another_machine_and_another_driver_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let gpus = |names: &str, driver: &str| {
             let gpus = Gpus { names: names.to_owned(), count: 1, driver: driver.to_owned() };

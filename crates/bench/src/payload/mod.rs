@@ -124,6 +124,9 @@ impl Payload {
                 *place = stamp.write(self.run, nonce);
             }
         }
+        if self.past_caches {
+            kernel::fence();
+        }
     }
 
     /// Whether `bytes` hold what [`Self::fill`] writes for `block`.

@@ -46,7 +46,6 @@ pub(super) fn opening(from: &str, build: &str) -> String {
 }
 
 /// Runs `then` for each copy `$d/$f` of `size` bytes. After a power loss a file may be empty, so the size is compared.
-/// touch(1) records the use.
 pub(super) fn for_each_copy(size: u64, then: &str) -> String {
     format!(
         "for d in {ALL}; do \
@@ -92,7 +91,7 @@ pub(super) fn place(folders: &str, room: u64, then: &str) -> String {
 }
 
 /// Gives the running file, a copy below a temporary name whose content has the id `own`, the name of the build
-/// `wanted`. A file that has the name already stays as it is.
+/// `wanted`. Nothing is done where it runs below that name already.
 ///
 /// # Errors
 /// Why the file is no copy of that build, or is not renamed.

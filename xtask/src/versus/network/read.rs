@@ -77,15 +77,9 @@ pub fn netpipe_small(table: &str) -> Result<f64> {
     Ok(median(times))
 }
 
-/// The middle of some values; of an even number, the mean of the two in the middle.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[half],
-        _ => f64::midpoint(values[half - 1], values[half]),
-    }
+/// The median; of no values none.
+pub fn median(values: Vec<f64>) -> f64 {
+    seatrial_stats::median(&values).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
