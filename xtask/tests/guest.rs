@@ -16,11 +16,17 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn two_guests_reach_each_other_by_name_over_every_card() {
-    let script =
-        "ssh g2 hostname && ping -q -c 1 -s 8000 -M do 10.78.1.2 > /dev/null && rdma link show rxe1/1";
-    let Some(output) = guest(&["--guests", "2", "--nics", "2"], script) else { return };
+fn two_guests_reach_each_other_by_name_over_every_card_and_write_to_one_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().display();
+    let script = format!(
+        "ssh g2 'hostname; echo of g2 > {place}/told' && ping -q -c 1 -s 8000 -M do 10.78.1.2 > /dev/null &&
+         rdma link show rxe1/1"
+    );
+    let args = ["--guests", "2", "--nics", "2", "--writable", &place.to_string()];
+    let Some(output) = guest(&args, &script) else { return };
     assert!(output.status.success(), "{output:?}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("told")).unwrap(), "of g2\n");
     let told = text(&output.stdout);
     assert!(told.starts_with("g2\n") && told.contains("state ACTIVE"), "{told}");
 }

@@ -32,6 +32,7 @@ pub mod root;
 pub mod sched;
 pub mod shaping;
 pub mod storage;
+pub mod tsc;
 pub mod verbs;
 
 pub use rustix::io::Errno;

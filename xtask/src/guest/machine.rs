@@ -39,6 +39,8 @@ pub struct Guest<'a> {
     pub files: Vec<PathBuf>,
     /// The folder that host and guests share.
     pub session: &'a Path,
+    /// A folder of the host that the guests write to at its own path.
+    pub writable: Option<&'a Path>,
     /// Where the kernel's messages go.
     pub console: PathBuf,
 }
@@ -96,7 +98,10 @@ impl Guest<'_> {
         // The root of files may hold several file systems, whose inode numbers would clash.
         let shared = "security_model=none,multidevs=remap";
         push("-virtfs", format!("local,path=/,mount_tag=host,readonly=on,{shared}"));
-        push("-virtfs", format!("local,path={},mount_tag=session,{shared}", self.session.display()));
+        let writable = self.writable.map(|folder| ("writable", folder));
+        for (tag, folder) in [("session", self.session)].into_iter().chain(writable) {
+            push("-virtfs", format!("local,path={},mount_tag={tag},{shared}", folder.display()));
+        }
         if self.runs_job() {
             push("-device", "virtio-serial-pci".into());
             for (name, descriptor) in [("out", 1), ("err", 2)] {
@@ -163,6 +168,7 @@ mod tests {
             disks: &NO_DISKS,
             files,
             session,
+            writable: Some(Path::new("/w")),
             console,
         };
         guest.arguments(&kernel()).join(" ")
@@ -207,6 +213,7 @@ mod tests {
             disks: "scsi:1".parse().unwrap(),
             nics: "virtio,e1000e:2".parse().unwrap(),
             bare: false,
+            writable: None,
             limit: 1,
             command: Vec::new(),
         };

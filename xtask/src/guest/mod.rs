@@ -12,6 +12,7 @@ mod machine;
 mod nic;
 mod session;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -53,6 +54,9 @@ struct RunArgs {
     /// The guests deny that they are virtual, so that what is imitated passes for real: cards of e1000e have a limit then.
     #[arg(long)]
     bare: bool,
+    /// A folder of the host that the guests may write to, at the same path.
+    #[arg(long, value_name = "FOLDER")]
+    writable: Option<PathBuf>,
     /// Seconds until the guests are ended.
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     limit: u64,

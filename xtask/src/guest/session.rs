@@ -25,12 +25,14 @@ pub fn run(args: &RunArgs, kernel: &Kernel, limit: Duration) -> Result<u8> {
     let session = &folder.0;
     fs::write(session.join("init"), INIT)?;
     fs::write(session.join("job"), job(&args.command, &std::env::current_dir()?))?;
+    let writable = args.writable.as_ref().map(|folder| folder.display().to_string());
     let facts = format!(
-        "guests={}\nnics={}\nmodules={}\ndrivers='{}'\n",
+        "guests={}\nnics={}\nmodules={}\ndrivers='{}'\nwritable={}\n",
         args.guests,
         args.nics.0.len(),
         quoted(&kernel.folder.display().to_string()),
-        Guest::drivers(args).join(" ")
+        Guest::drivers(args).join(" "),
+        quoted(&writable.unwrap_or_default())
     );
     fs::write(session.join("facts"), facts)?;
     if args.guests > 1 {
@@ -91,6 +93,7 @@ fn start(args: &RunArgs, kernel: &Kernel, session: &Path, number: u32) -> Result
         disks: &args.disks,
         files: files.collect::<Result<_>>()?,
         session,
+        writable: args.writable.as_deref(),
         console: session.join(format!("console-{number}")),
     };
     let mut command = Command::new("qemu-system-x86_64");

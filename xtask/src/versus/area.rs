@@ -6,6 +6,7 @@ use anyhow::Result;
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
+use super::kept::Hardware;
 use super::ours;
 use super::peer::Peer;
 use crate::packages::Package;
@@ -41,6 +42,8 @@ pub struct Area {
     pub prepare: fn() -> Result<()>,
     /// What is measured besides and has no peer.
     pub alone: Option<Alone>,
+    /// What is told of the machine that measured.
+    pub machine: fn() -> Hardware,
 }
 
 /// A measurement that no peer makes.

@@ -13,7 +13,7 @@ use seatrial_stats::Better;
 
 use self::original::Original;
 use super::peer::{GCC, GIT};
-use super::{Area, Figure, Row, ours};
+use super::{Area, Figure, Hardware, Row, ours};
 
 pub const COBALT2: Area = Area {
     name: "cobalt2",
@@ -23,6 +23,7 @@ pub const COBALT2: Area = Area {
     rows,
     prepare: ours::build,
     alone: None,
+    machine: Hardware::here,
 };
 
 /// Of 702 Gbit/s the original credits 81 to reading that its compiler removes. Where memory is the limit, doing that work

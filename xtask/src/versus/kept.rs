@@ -10,7 +10,6 @@ use jiff::civil::Date;
 use seatrial_stats::Interval;
 use serde::{Deserialize, Serialize};
 
-use super::gpu::Gpus;
 use super::{AREAS, Lead, Line, Outcome, Side, Standing};
 
 /// The folder of the results and of the text about each area, below the workspace's root.
@@ -78,6 +77,9 @@ pub struct Hardware {
 /// Between the name of a processor and its numbers.
 const NUMBERS: &str = " (family ";
 
+/// What stands for the processor of a guest that the lab emulates.
+const EMULATED: &str = "guest under QEMU's emulation";
+
 /// The processor of a /proc/cpuinfo.
 fn processor(text: &str) -> String {
     let field = |wanted: &str| {
@@ -85,6 +87,10 @@ fn processor(text: &str) -> String {
         fields.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim())
     };
     let name = field("model name").unwrap_or("unknown processor");
+    // The version in its name is none of the emulator, its numbers are those of no processor.
+    if name.starts_with("QEMU TCG") {
+        return EMULATED.to_owned();
+    }
     match (field("cpu family"), field("model"), field("stepping")) {
         (Some(family), Some(model), Some(stepping)) => {
             format!("{name}{NUMBERS}{family}, model {model}, stepping {stepping})")
@@ -109,8 +115,8 @@ impl Hardware {
     }
 
     /// The same with its GPUs.
-    pub fn with_gpus(self, gpus: &Gpus) -> Self {
-        Self { gpus: Some(gpus.names.clone()), driver: Some(gpus.driver.clone()), ..self }
+    pub fn with_gpus(self, names: String, driver: String) -> Self {
+        Self { gpus: Some(names), driver: Some(driver), ..self }
     }
 }
 
@@ -328,6 +334,8 @@ mod tests {
         assert_eq!(numbered, "A (family 25, model 1, stepping 2)");
         assert_eq!(processor("processor : 0\nmodel name : B\n"), "B");
         assert_eq!(processor(""), "unknown processor");
+        let emulated = "model name : QEMU TCG CPU version 2.5+\ncpu family : 15\nmodel : 107\nstepping : 1\n";
+        assert_eq!(processor(emulated), EMULATED);
         let folder = tempfile::tempdir().unwrap();
         for cpu in ["A", "B", &numbered] {
             let here = machine(cpu, "6.1");
@@ -342,10 +350,8 @@ mod tests {
     #[test]
     fn other_gpus_are_another_machine_and_another_driver_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let gpus = |names: &str, driver: &str| {
-            let gpus = Gpus { names: names.to_owned(), count: 1, driver: driver.to_owned() };
-            machine("A", "6.1").with_gpus(&gpus)
-        };
+        let gpus =
+            |names: &str, driver: &str| machine("A", "6.1").with_gpus(names.to_owned(), driver.to_owned());
         for here in [machine("A", "6.1"), gpus("1 x X", "1"), gpus("1 x Y", "1"), gpus("1 x X", "2")] {
             let day = date(2026, 11, 1);
             keep(folder.path(), "gpu", &[line("copy", 1.0, Lead::Level)], day, &here).unwrap();

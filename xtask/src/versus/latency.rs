@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
-use super::{Area, Figure, Row, ours};
+use super::{Area, Figure, Hardware, Row, ours};
 
 /// The area. Its peer is no Debian package.
 pub const LATENCY: Area = Area {
@@ -20,6 +20,7 @@ pub const LATENCY: Area = Area {
     rows,
     prepare,
     alone: None,
+    machine: Hardware::here,
 };
 
 /// Size as multichase spells it and as we do, and our kind of pages.

@@ -15,7 +15,7 @@ use seatrial_stats::Better;
 
 use super::bare::Bare;
 use super::peer::{GCC, GIT, Peer};
-use super::{Area, Figure, Row, Work, ours};
+use super::{Area, Figure, Hardware, Row, Work, ours};
 use crate::packages::Package;
 
 pub const MEMORY: Area = Area {
@@ -30,6 +30,7 @@ pub const MEMORY: Area = Area {
     rows,
     prepare: ours::build,
     alone: None,
+    machine: Hardware::here,
 };
 
 /// Size of each array over all threads: above what any cache of the machines at hand holds, and quick to fill.

@@ -24,6 +24,7 @@ mod transfer;
 mod truth;
 
 pub use area::{AREAS, Alone, Area, Figure, Hindrance, Row, Taking, Work};
+pub use kept::Hardware;
 pub use paired::{Lead, Paired, Side, Standing};
 pub use rounds::{Companion, Dropped, Rounds, Taken, Who};
 pub use run::{Args, run};

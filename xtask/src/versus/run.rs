@@ -6,8 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use jiff::Zoned;
 use seatrial_stats::FEWEST_VALUES;
 
-use super::gpu;
-use super::kept::{self, Hardware};
+use super::kept;
 use super::ours;
 use super::peer::{self, Peer};
 use super::quiet::{Patience, Quiet};
@@ -85,10 +84,7 @@ pub fn run(args: &Args) -> Result<()> {
     packages::ensure(area.packages)?;
     (area.prepare)().with_context(|| format!("cannot prepare the area '{}'", area.name))?;
     let (mut lines, mut notes, mut failures) = (Vec::new(), Vec::new(), 0);
-    let mut machine = Hardware::here();
-    if let Some(gpus) = (area.name == gpu::GPU.name).then(gpu::gpus).flatten() {
-        machine = machine.with_gpus(gpus);
-    }
+    let machine = (area.machine)();
     for row in rows {
         let (mut these, note, ours) = measured(row, args.rounds, Quiet::live());
         failures += ours;

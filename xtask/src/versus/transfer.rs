@@ -12,7 +12,7 @@ use anyhow::{Result, ensure};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
-use super::{Area, Figure, Row, ours};
+use super::{Area, Figure, Hardware, Row, ours};
 use crate::nodes::Nodes;
 use crate::packages::{self, Package};
 
@@ -24,6 +24,7 @@ pub const TRANSFER: Area = Area {
     rows,
     prepare,
     alone: None,
+    machine: Hardware::here,
 };
 
 const PEERS: &[Package] = &[

@@ -9,7 +9,7 @@ use seatrial_stats::Better;
 
 use super::storage::places::{Place, Places, root};
 use super::storage::{self, READ_128, READ_LARGE, WRITE_128, WRITE_LARGE};
-use super::{Area, Figure, Row, ours};
+use super::{Area, Figure, Hardware, Row, ours};
 
 pub const TRUTH: Area = Area {
     name: "truth",
@@ -19,6 +19,7 @@ pub const TRUTH: Area = Area {
     rows,
     prepare: ours::build,
     alone: None,
+    machine: Hardware::here,
 };
 
 /// A work whose record tells one value of it.

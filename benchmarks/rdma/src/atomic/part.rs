@@ -6,6 +6,7 @@ use std::time::Duration;
 use seatrial_model::{Case, Integrity, Nanos, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
+use seatrial_sys::tsc::FastClock;
 use serde_json::json;
 
 use super::run::{Operation, WORD, Words};
@@ -65,13 +66,13 @@ impl Running for Counting {
         let until = now_ns() + stop.left().as_nanos() as u64 / 2;
         let mut moved = many(&self.endpoints, &mut self.words, stop, until, out)?;
         let first = &mut self.words[0][0];
-        let mut latencies = Sliced::new(ONE);
-        latencies.begin(Nanos(now_ns()));
+        let (mut latencies, clock) = (Sliced::new(ONE), FastClock::new());
+        latencies.begin(Nanos(clock.end_ns()));
         while !stop.is_over() {
-            let (start, end) = first.one(&self.endpoints[0])?;
+            let (start, end) = first.one(&self.endpoints[0], &clock)?;
             latencies.add(Nanos(end - start), Nanos(end), out);
         }
-        latencies.end(Nanos(now_ns()), out);
+        latencies.end(Nanos(clock.end_ns()), out);
         if phase == Phase::Measure {
             moved[0] += WORD * latencies.all().count();
             out.evidence("moved", json!(moved));

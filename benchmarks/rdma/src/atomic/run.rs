@@ -6,6 +6,7 @@
 
 use seatrial_model::Reason;
 use seatrial_sys::clock::now_ns;
+use seatrial_sys::tsc::FastClock;
 use seatrial_sys::verbs::{Remote, SendList, Verb, VerbsError, Work};
 
 use crate::bandwidth::counts::Tally;
@@ -128,11 +129,11 @@ impl Words {
         Ok(())
     }
 
-    pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Reason> {
-        let start = now_ns();
+    pub fn one(&mut self, endpoint: &RdmaEndpoint, clock: &FastClock) -> Result<(u64, u64), Reason> {
+        let start = clock.start_ns();
         self.post(endpoint, 0, true)?;
         while self.wait(endpoint)? == 0 {}
-        Ok((start, now_ns()))
+        Ok((start, clock.end_ns()))
     }
 
     #[inline]

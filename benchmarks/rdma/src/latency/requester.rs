@@ -1,7 +1,7 @@
 //! The requesting end, which takes the times.
 
 use seatrial_model::{Bytes, Nanos, Params, Reason, Sample};
-use seatrial_sys::clock::now_ns;
+use seatrial_sys::tsc::FastClock;
 use serde_json::{Value, json};
 
 use super::ping_pong_qp::PingPongQp;
@@ -18,6 +18,7 @@ pub struct Requester {
     remote_completion: RemoteCompletion,
     sizes: Vec<u64>,
     latencies: Sliced,
+    clock: FastClock,
     number: u32,
     asked: u64,
     lost: u64,
@@ -42,34 +43,35 @@ impl Sink for OfSize<'_> {
 
 impl Requester {
     pub fn new(qp: PingPongQp, remote_completion: RemoteCompletion, sizes: &[u64]) -> Self {
-        let latencies = Sliced::new(CHANNELS);
-        Self { qp, remote_completion, sizes: sizes.to_vec(), latencies, number: 0, asked: 0, lost: 0 }
+        let (latencies, clock) = (Sliced::new(CHANNELS), FastClock::new());
+        Self { qp, remote_completion, sizes: sizes.to_vec(), latencies, clock, number: 0, asked: 0, lost: 0 }
     }
 
     /// Sends requests until `stop`, each size for an equal part of the time; returns the histograms of all sizes.
     pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
         let count = self.sizes.len() as u32;
-        let (begin, each) = (Nanos(now_ns()), stop.left() / count);
+        self.clock = FastClock::new();
+        let (begin, each) = (self.clock.end_ns(), stop.left() / count);
         let mut told = Vec::new();
         for (index, size) in (1_u32..).zip(self.sizes.clone()) {
-            let until = begin.get() + (each * index).as_nanos() as u64;
+            let until = begin + (each * index).as_nanos() as u64;
             let is_over = |now: u64| stop.is_over() || (index < count && now > until);
             let mut is_announced = self.announce(size)?;
-            while !is_announced && !is_over(now_ns()) {
+            while !is_announced && !is_over(self.clock.end_ns()) {
                 is_announced = self.announce(size)?;
             }
             let mut sink = OfSize { size, out };
-            self.latencies.begin(Nanos(now_ns()));
+            self.latencies.begin(Nanos(self.clock.end_ns()));
             while is_announced && !stop.is_over() {
                 let now = self.once(size)?.map(|(start, end)| {
                     self.latencies.add(Nanos(end - start), Nanos(end), &mut sink);
                     end
                 });
-                if index < count && now.unwrap_or_else(now_ns) > until {
+                if index < count && now.unwrap_or_else(|| self.clock.end_ns()) > until {
                     break;
                 }
             }
-            self.latencies.end(Nanos(now_ns()), &mut sink);
+            self.latencies.end(Nanos(self.clock.end_ns()), &mut sink);
             told.push(json!({ "size": size, "round_trips": self.latencies.all().to_evidence() }));
         }
         Ok(told)
@@ -96,7 +98,7 @@ impl Requester {
             RemoteCompletion::Polled => {
                 let mark = mark(self.number);
                 self.qp.mark(mark);
-                let start = now_ns();
+                let start = self.clock.start_ns();
                 self.qp.post_send(size, 0)?;
                 if !self.qp.await_mark(mark)? {
                     return Ok(self.missed());
@@ -104,13 +106,13 @@ impl Requester {
                 start
             }
             RemoteCompletion::None => {
-                let start = now_ns();
+                let start = self.clock.start_ns();
                 self.qp.post_send(size, 0)?;
                 self.qp.done()?;
                 start
             }
             RemoteCompletion::Cqe => {
-                let start = now_ns();
+                let start = self.clock.start_ns();
                 self.qp.post_send(size, self.number)?;
                 loop {
                     match self.qp.wait_recv()? {
@@ -122,7 +124,7 @@ impl Requester {
                 start
             }
         };
-        Ok(Some((start, now_ns())))
+        Ok(Some((start, self.clock.end_ns())))
     }
 
     fn missed(&mut self) -> Option<(u64, u64)> {

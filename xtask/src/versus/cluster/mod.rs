@@ -15,7 +15,7 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::journal::DAY;
-use super::{Alone, Area, Figure, Row, ours};
+use super::{Alone, Area, Figure, Hardware, Row, ours};
 use crate::nodes::Nodes;
 use crate::packages;
 
@@ -27,6 +27,7 @@ pub const CLUSTER: Area = Area {
     rows,
     prepare: ours::build,
     alone: Some(Alone { name: "controller, scripted fleet", table: alone }),
+    machine: Hardware::here,
 };
 
 /// Sizes of the lab.

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::versus::Hardware;
 use crate::versus::network::peers::output;
 
 /// What the machine has.
@@ -24,6 +25,15 @@ pub fn gpus() -> Option<&'static Gpus> {
         output(command).ok().and_then(|text| read(&text))
     };
     GPUS.get_or_init(ask).as_ref()
+}
+
+/// This machine with its GPUs.
+pub fn machine() -> Hardware {
+    let here = Hardware::here();
+    match gpus() {
+        Some(gpus) => here.with_gpus(gpus.names.clone(), gpus.driver.clone()),
+        None => here,
+    }
 }
 
 /// Why a row is left out that needs so many.

@@ -15,8 +15,6 @@ use anyhow::Result;
 
 use super::{Area, Row, ours};
 
-pub use here::{Gpus, gpus};
-
 pub const GPU: Area = Area {
     name: "gpu",
     about: "GPU benchmarks against nvbandwidth, nccl-tests, gpu-burn and PyTorch: same GPUs, sizes, libraries and data",
@@ -25,6 +23,7 @@ pub const GPU: Area = Area {
     rows,
     prepare,
     alone: None,
+    machine: here::machine,
 };
 
 /// What is asked for where both sides keep the same engine or link busy: the figures of both vary by less than 1 %.

@@ -13,7 +13,7 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use super::peer::{AUTOTOOLS, Peer};
-use super::{Area, Figure, Row, ours};
+use super::{Area, Figure, Hardware, Row, ours};
 use osu::{Setup, setup};
 
 /// Built by the `mpicc` that is found first.
@@ -37,6 +37,7 @@ pub const MPI: Area = Area {
     rows,
     prepare,
     alone: None,
+    machine: Hardware::here,
 };
 
 /// Both sides do the same calls of the same library; ours may cost nothing beside them.

@@ -21,7 +21,7 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::nodes::{Nodes, Way};
-use super::{Alone, Area, Figure, Row, Taking, Work};
+use super::{Alone, Area, Figure, Hardware, Row, Taking, Work};
 use crate::packages::{self, Package};
 
 pub const NETWORK: Area = Area {
@@ -32,6 +32,7 @@ pub const NETWORK: Area = Area {
     rows,
     prepare,
     alone: Some(Alone { name: "eth-test", table: eth::alone }),
+    machine: Hardware::here,
 };
 
 const PEERS: &[Package] = &[

@@ -15,9 +15,10 @@ use anyhow::{Context, Result};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
-use super::{Area, Figure, Row};
+use super::{Area, Figure, Hardware, Row, kept};
 use crate::packages::{self, Package};
 use crate::versus::ours as release;
+use crate::workspace;
 
 pub const RDMA: Area = Area {
     name: "rdma",
@@ -28,6 +29,7 @@ pub const RDMA: Area = Area {
     rows,
     prepare,
     alone: None,
+    machine: Hardware::here,
 };
 
 const PEERS: &[Package] = &[
@@ -96,7 +98,9 @@ fn again_in_a_guest() -> Result<()> {
     eprintln!("no RDMA device here: a guest with soft-RoCE does it, under emulation");
     let mut guest = Command::new(&program);
     guest
-        .args(["guest", "run", "--limit", GUEST_SECONDS, "--", "env"])
+        .args(["guest", "run", "--limit", GUEST_SECONDS, "--writable"])
+        .arg(workspace::root().join(kept::FOLDER))
+        .args(["--", "env"])
         // Nothing of this environment is in a guest, and the release binary is looked for below this folder.
         .arg(format!("CARGO_TARGET_DIR={}", release::target().display()))
         .arg(&program)

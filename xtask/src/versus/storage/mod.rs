@@ -21,7 +21,7 @@ use seatrial_stats::Better;
 
 use self::fio::Way;
 use self::places::{Place, Places};
-use super::{Area, Figure, Row, Taking};
+use super::{Area, Figure, Hardware, Row, Taking};
 use crate::packages::{self, Package};
 
 pub const STORAGE: Area = Area {
@@ -32,6 +32,7 @@ pub const STORAGE: Area = Area {
     rows,
     prepare,
     alone: None,
+    machine: Hardware::here,
 };
 
 const PEERS: &[Package] =
