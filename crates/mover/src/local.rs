@@ -201,11 +201,12 @@ fn copy_content(source: &OpenedSource, temporary: &Temporary, progress: &Progres
         Progress::add(&progress.moved, size);
         return Ok(());
     }
+    let mut by_hand = Vec::new();
     while let Some((start, end)) = data_from(from, done, size) {
         done = start;
         while done < end && !progress.is_stopped() {
-            let copied =
-                kernel_copy(source, temporary, done, (end - done).min(KERNEL_PIECE as u64) as usize)?;
+            let length = (end - done).min(KERNEL_PIECE as u64) as usize;
+            let copied = copy_range(source, temporary, done, length, &mut by_hand)?;
             done += copied as u64;
             Progress::add(&progress.moved, copied as u64);
         }
@@ -216,26 +217,31 @@ fn copy_content(source: &OpenedSource, temporary: &Temporary, progress: &Progres
     to.set_len(size)
 }
 
-/// Copies a range, at least one byte of it.
-fn kernel_copy(
+/// Copies a range, at least one byte of it. `by_hand` is empty until the kernel refuses to copy this file, and then the memory that
+/// its pieces go through.
+fn copy_range(
     source: &OpenedSource,
     temporary: &Temporary,
     offset: u64,
     length: usize,
+    by_hand: &mut Vec<u8>,
 ) -> io::Result<usize> {
-    let (mut from, mut to) = (offset, offset);
-    match copy_file_range(&source.file, Some(&mut from), &temporary.file, Some(&mut to), length) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(copied) => Ok(copied),
-        // Between two file systems on old kernels, or one that cannot.
-        Err(Errno::XDEV | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL) => {
-            let mut piece = vec![0; length.min(BLOCK as usize)];
-            let read = source.file.read_at(&mut piece, offset)?;
-            temporary.file.write_all_at(&piece[..read], offset)?;
-            if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(read) }
+    if by_hand.is_empty() {
+        let (mut from, mut to) = (offset, offset);
+        match copy_file_range(&source.file, Some(&mut from), &temporary.file, Some(&mut to), length) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(copied) => return Ok(copied),
+            // Between two file systems of which one cannot, or of different kinds.
+            Err(Errno::XDEV | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL) => {
+                by_hand.resize(BLOCK as usize, 0);
+            }
+            Err(errno) => return Err(errno.into()),
         }
-        Err(errno) => Err(errno.into()),
     }
+    let length = length.min(by_hand.len());
+    let read = source.file.read_at(&mut by_hand[..length], offset)?;
+    temporary.file.write_all_at(&by_hand[..read], offset)?;
+    if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(read) }
 }
 
 /// Bytes at the beginning that a partial file has like its source, in whole blocks.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getuid, kill_process, pidfd_open, pidfd_send_signal};
 use rustix::time::Timespec;
@@ -103,7 +104,11 @@ impl CallListener {
                     if is_over()? {
                         return Ok(None);
                     }
-                    std::thread::sleep(POLL_INTERVAL);
+                    let at_most = Timespec::try_from(POLL_INTERVAL).unwrap_or_default();
+                    match poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&at_most)) {
+                        Ok(_) | Err(Errno::INTR) => {}
+                        Err(error) => return Err(error.into()),
+                    }
                 }
                 Err(error) => return Err(error),
             }

@@ -1,5 +1,6 @@
 //! Measures the rows of an area and prints the table.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -77,8 +78,10 @@ pub fn run(args: &Args) -> Result<()> {
 
     if args.list {
         let figures = rows.iter().flat_map(|row| &row.figures).map(|figure| figure.name.as_str());
-        let names = figures.filter(|name| wanted(name)).chain(alone.iter().map(|alone| alone.name));
-        names.for_each(|name| println!("{name}"));
+        let mut names = figures.filter(|name| wanted(name)).chain(alone.iter().map(|alone| alone.name));
+        let mut out = std::io::stdout().lock();
+        // A reader like head(1) may leave early.
+        let _ = names.try_for_each(|name| writeln!(out, "{name}"));
         return Ok(());
     }
     packages::ensure(area.packages)?;

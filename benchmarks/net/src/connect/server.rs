@@ -90,9 +90,9 @@ fn serve(listener: &TcpListener, client: IpAddr, counts: &Counts, over: &AtomicB
 /// Errors of one connection are reported by the client.
 fn send_back(mut stream: TcpStream, over: &AtomicBool) {
     let mut number = [0; NUMBER];
+    // Its calls block, as accept(2) of Linux inherits no such flag from the listener.
     let answered = stream
-        .set_nonblocking(false)
-        .and_then(|()| stream.set_read_timeout(Some(REPLY_TIMEOUT)))
+        .set_read_timeout(Some(REPLY_TIMEOUT))
         .and_then(|()| stream.read_exact(&mut number))
         .and_then(|()| stream.write_all(&number));
     // Without an exchange the client closes at once, and there is nothing to answer.

@@ -144,7 +144,10 @@ impl Stage {
             let received = receivers.begin(0..receivers.len(), move |_, (rules, thread)| {
                 let ReceiveThread { flows, sockets, incoming } = &mut **thread;
                 let failed = |error| Reason::new(Cause::IoError, format!("receiving from {peer}: {error}"));
-                timed(|| kernel::receive(flows, sockets, incoming, *rules, shared).map_err(failed))
+                let (took, ()) =
+                    timed(|| kernel::receive(flows, sockets, incoming, *rules, shared).map_err(failed))?;
+                // For up to 300 ms after the end it waits for datagrams that are lost.
+                Ok((took.until(shared.ended_ns()), ()))
             });
             let is_broken = &|| receivers.owed() < receivers.len();
             while shared.ready() < receivers.len() && !is_broken() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_model::{Cause, Nanos, Reason, Verification};
 use seatrial_sys::clock::now_ns;
 
-use super::message::{fill, first_wrong, is_before, number_after, verified_bytes};
+use super::message::{Pattern, number_after, verified_bytes};
 use super::unclear::Unclear;
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{REPLY_TIMEOUT, Stop};
@@ -18,6 +18,7 @@ const GONE: u64 = 25;
 
 pub struct RequestLoop {
     wire: Wire,
+    pattern: Pattern,
     request: Vec<u8>,
     response: Vec<u8>,
     verification: Verification,
@@ -37,6 +38,7 @@ impl RequestLoop {
         Self {
             unclear: Unclear::new("response", response, wire.is_udp()),
             wire,
+            pattern: Pattern::default(),
             request: vec![0; request],
             response: vec![0; response],
             verification: Verification::Full,
@@ -97,7 +99,7 @@ impl RequestLoop {
 
     fn make(&mut self, number: u64) {
         let bytes = verified_bytes(self.verification, self.request.len());
-        fill(&mut self.request[..bytes], number);
+        self.pattern.fill(&mut self.request[..bytes], number);
     }
 
     /// The part of a response of `bytes` bytes that is checked.
@@ -127,7 +129,9 @@ impl RequestLoop {
 
     fn is_late(&mut self, bytes: usize, number: u64) -> bool {
         let message = self.checked_part(bytes);
-        let late = self.wire.is_udp() && first_wrong(message, number).is_some() && is_before(message, number);
+        let late = self.wire.is_udp()
+            && self.pattern.first_wrong(message, number).is_some()
+            && self.pattern.is_before(message, number);
         self.late += u64::from(late);
         late
     }
@@ -142,7 +146,7 @@ impl RequestLoop {
 
     fn check(&self, bytes: usize, number: u64) -> Result<(), Reason> {
         self.check_length(bytes, number)?;
-        match first_wrong(self.checked_part(bytes), number) {
+        match self.pattern.first_wrong(self.checked_part(bytes), number) {
             None => Ok(()),
             Some(at) => {
                 let text = format!("byte {at} of response {number} is {:#04x}", self.response[at]);
@@ -165,16 +169,12 @@ impl RequestLoop {
             let after = u128::from(number - first) * 1_000_000_000 / u128::from(rate);
             Nanos(start.get() + after as u64)
         };
-        let mut filled = None;
         let mut heard = start;
+        self.make(self.sent);
         loop {
             let now = Nanos(now_ns());
             let over = stop.is_over();
             if !over && now >= due(self.sent) {
-                if filled != Some(self.sent) {
-                    self.make(self.sent);
-                    filled = Some(self.sent);
-                }
                 if self
                     .wire
                     .send(&self.request)
@@ -182,6 +182,8 @@ impl RequestLoop {
                 {
                     self.behind = self.behind.max(now.since(due(self.sent)));
                     self.sent += 1;
+                    // Before it is due, so that the time of a request holds nothing of this.
+                    self.make(self.sent);
                 }
             }
             if over && self.settled == self.sent {
@@ -267,7 +269,7 @@ mod tests {
         let mut requests = RequestLoop::new(Wire::Udp { socket, _control: None }, len, len);
         requests.sent = 300;
         let each = numbers.iter().map(|number| {
-            fill(&mut requests.response, *number);
+            Pattern::default().fill(&mut requests.response, *number);
             requests.settle(len)
         });
         let each = each.collect();

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::config::RrConfig;
 use super::load::Stream;
-use super::message::{fill, first_wrong, is_before, number_after, verified_bytes};
+use super::message::{Pattern, is_numbered, number_after, verified_bytes};
 use super::unclear::Unclear;
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{Direction, ServerEnd, ServerThread, Serving, Sink, second_handles};
@@ -49,7 +49,7 @@ impl ServerEnd for RrServer {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
-    /// Client and server check every byte on arrival; this only reports whether the server failed.
+    /// Client and server check every byte at once; this only reports whether the server failed.
     fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason> {
         let checked = self.served.load(Ordering::Relaxed) * self.config.request as u64;
         server.verify(checked, Integrity::Verified { checked })
@@ -57,14 +57,17 @@ impl ServerEnd for RrServer {
 }
 
 /// Answers until the client closes or `over` is set. Every byte of a request is checked unless with verify=none; its number
-/// shows a lost or repeated request.
+/// shows a lost or repeated request. The client's time runs from the request to the response: between them only the number is looked
+/// at. The response is made before the request arrives, and the rest of the request is checked after the response is sent.
 fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Reason> {
     let mut request = vec![0; config.request];
     let mut response = vec![0; config.response];
+    let pattern = Pattern::default();
     let verified = |bytes| verified_bytes(config.verification, bytes);
     let made = verified(response.len());
     let mut unclear = Unclear::new("request", request.len(), wire.is_udp());
     let mut number = 0_u64;
+    pattern.fill(&mut response[..made], number);
     loop {
         let bytes =
             match wire.receive(&mut request).map_err(|error| failed("reading request", number, &error))? {
@@ -73,14 +76,18 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
                 ReceivedMessage::Nothing => continue,
                 ReceivedMessage::Closed => return unclear.undecided(),
             };
+        let checked = &request[..verified(bytes)];
         if wire.is_udp() {
             // Earlier requests may be lost, and one that was given up may still arrive.
-            match number_after(&request[..verified(bytes)], number) {
+            match number_after(checked, number) {
                 Some(this) => {
                     unclear.expected()?;
-                    number = this;
+                    if this != number {
+                        number = this;
+                        pattern.fill(&mut response[..made], number);
+                    }
                 }
-                None if is_before(&request[..verified(bytes)], number) => {
+                None if pattern.is_before(checked, number) => {
                     unclear.undecided()?;
                     continue;
                 }
@@ -91,20 +98,30 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
             let text = format!("request {number} is {bytes} B long, not {}", request.len());
             return Err(Reason::new(Cause::CorruptData, text));
         }
-        if let Some(at) = first_wrong(&request[..verified(bytes)], number) {
-            let text = format!("byte {at} of request {number} is {:#04x}", request[at]);
-            unclear.unknown(Reason::new(Cause::CorruptData, text))?;
+        if !is_numbered(checked, number) {
+            if let Some(wrong) = wrong(&pattern, checked, number) {
+                unclear.unknown(wrong)?;
+            }
             continue;
         }
-        fill(&mut response[..made], number);
         while !wire.send(&response).map_err(|error| failed("writing response", number, &error))? {
             if over.load(Ordering::Relaxed) {
                 return Ok(());
             }
         }
+        if let Some(wrong) = wrong(&pattern, checked, number) {
+            return Err(wrong);
+        }
         number += 1;
         served.store(number, Ordering::Relaxed);
+        pattern.fill(&mut response[..made], number);
     }
+}
+
+fn wrong(pattern: &Pattern, request: &[u8], number: u64) -> Option<Reason> {
+    let at = pattern.first_wrong(request, number)?;
+    let text = format!("byte {at} of request {number} is {:#04x}", request[at]);
+    Some(Reason::new(Cause::CorruptData, text))
 }
 
 fn failed(doing: &str, number: u64, error: &std::io::Error) -> Reason {
@@ -128,9 +145,9 @@ mod tests {
         let (ours, theirs) = (socket(), socket());
         ours.connect(theirs.local_addr().expect("told")).expect("connected");
         theirs.connect(ours.local_addr().expect("told")).expect("connected");
-        let mut message = vec![0; len];
+        let (pattern, mut message) = (Pattern::default(), vec![0; len]);
         for number in numbers {
-            fill(&mut message, *number);
+            pattern.fill(&mut message, *number);
             ours.send(&message).expect("sent");
         }
         let wire = Wire::Udp { socket: theirs, _control: None };
@@ -143,6 +160,30 @@ mod tests {
             firsts.push(message[0]);
         }
         (firsts, ended)
+    }
+
+    /// The client's time must not hold the check of its request.
+    #[test]
+    fn a_wrong_byte_behind_the_number_is_found_after_the_response_was_sent() {
+        use std::io::{Read, Write};
+        use std::net::TcpListener;
+
+        const LEN: usize = 300;
+        let case = unpinned(&[("request", "300 B"), ("response", "300 B")]);
+        let config = RrConfig::of(&case, &case.places[1]).expect("config");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+        let wire = Wire::stream(listener.accept().expect("accepted").0);
+        wire.set_wait(Wait::Block, IO_TIMEOUT).expect("set");
+        let (pattern, served) = (Pattern::default(), AtomicU64::new(0));
+        let (mut message, mut response) = ([0; LEN], [0; LEN]);
+        pattern.fill(&mut message, 0);
+        message[LEN - 1] ^= 1;
+        ours.write_all(&message).expect("sent");
+        let ended = serve(wire, &config, &served, &AtomicBool::new(false)).expect_err("wrong data");
+        assert!(ended.text.starts_with("byte 299 of request 0 is "), "{ended:?}");
+        ours.read_exact(&mut response).expect("answered");
+        assert_eq!((pattern.first_wrong(&response, 0), served.into_inner()), (None, 0));
     }
 
     #[test]

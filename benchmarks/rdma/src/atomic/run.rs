@@ -122,7 +122,7 @@ impl Words {
 
     #[inline]
     fn tallied(&mut self, endpoint: &RdmaEndpoint, tally: &Tally) -> Result<(), Reason> {
-        let count = self.wait(endpoint)?;
+        let count = self.wait(endpoint, || ())?;
         if count > 0 {
             tally.add(0, count, now_ns());
         }
@@ -130,10 +130,11 @@ impl Words {
     }
 
     pub fn one(&mut self, endpoint: &RdmaEndpoint, clock: &FastClock) -> Result<(u64, u64), Reason> {
-        let start = clock.start_ns();
+        let (start, mut end) = (clock.start_ns(), None);
         self.post(endpoint, 0, true)?;
-        while self.wait(endpoint)? == 0 {}
-        Ok((start, clock.end_ns()))
+        // Before the result is checked.
+        while self.wait(endpoint, || end = Some(clock.end_ns()))? == 0 {}
+        Ok((start, end.unwrap_or(start)))
     }
 
     #[inline]
@@ -152,11 +153,12 @@ impl Words {
         self.queue.post(number, &mut qp.list, at..at + 1).map_err(during(&self.label, "posting an atomic"))
     }
 
-    /// Polls completions and checks the results; returns their number.
+    /// Polls completions, calls `at` for each, and checks the results; returns their number.
     #[inline]
-    fn wait(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
+    fn wait(&mut self, endpoint: &RdmaEndpoint, mut at: impl FnMut()) -> Result<u64, Reason> {
         let Self { queue, qps, depth, words, wrong, first, .. } = self;
         queue.wait("an atomic", |qp, completed| {
+            at();
             let qp = &mut qps[qp];
             for _ in 0..completed {
                 let found = endpoint.region.word(result(endpoint, qp.number, qp.seen % *depth));

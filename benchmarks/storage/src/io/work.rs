@@ -208,7 +208,7 @@ impl IoQueue {
         let mut meter = Meter { tally: Tally::default(), open, span };
         let (mut done, mut back) = (Vec::new(), Vec::new());
         let mut stopped = None;
-        let ahead = if self.is_lengthy() { self.tools.depth.min(AHEAD) } else { 0 };
+        let ahead = if self.is_lengthy() && self.makes_data() { self.tools.depth.min(AHEAD) } else { 0 };
         loop {
             if stopped.is_none() {
                 self.begin(&mut source)?;
@@ -252,6 +252,11 @@ impl IoQueue {
         self.tools.job.block >= LENGTHY
     }
 
+    /// Without data to make, blocks ahead would only spread requests over more memory.
+    fn makes_data(&self) -> bool {
+        self.tools.payload.checked_bytes(self.tools.job.block) > 0
+    }
+
     fn begin(
         &mut self,
         source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
@@ -262,6 +267,10 @@ impl IoQueue {
             }
             let Some((slot, io)) = self.ready.front().copied() else { break };
             if io.pass > self.latest {
+                // Requests in flight would wait for the page cache to be emptied.
+                if self.empties_page_cache() && self.tools.engine.under_way() > 0 {
+                    break;
+                }
                 self.latest = io.pass;
                 if io.pass == 2 {
                     self.second = Some(Nanos(clock::now_ns()));
@@ -289,8 +298,9 @@ impl IoQueue {
     /// Called before a block is made or checked: submits the queued requests if they are enough for a call.
     fn submit_queued(&mut self) -> Result<(), Reason> {
         let enough = if self.is_lengthy() { 1 } else { BATCH };
-        // An engine that only progresses in a wait would have the thread's own work counted as time of the request.
-        if self.queued.len() < enough || !self.tools.engine.overlaps() {
+        // An engine that only progresses in a wait, and a page cache, which often serves a request within the call, would have the
+        // thread's own work counted as time of the request.
+        if self.queued.len() < enough || !self.tools.engine.overlaps() || !self.tools.job.direct {
             return Ok(());
         }
         self.stamp_queued();
@@ -386,11 +396,15 @@ impl IoQueue {
         Block { file: file as u32, offset: self.offset(io.block), generation: io.generation }
     }
 
+    fn empties_page_cache(&self) -> bool {
+        !self.tools.job.direct && self.tools.job.operation.reads()
+    }
+
     /// Drops the page cache of the part before it is read again. Dirty pages stay; the evidence shows how much came
     /// from the device.
     fn drop_cached_pages(&self) {
-        let JobSpec { direct, operation, blocks, block, .. } = *self.tools.job;
-        if !direct && operation.reads() {
+        let JobSpec { blocks, block, .. } = *self.tools.job;
+        if self.empties_page_cache() {
             let (offset, end) = (self.offset(0), self.offset(blocks - 1) + block as u64);
             let _ = fadvise(&self.tools.file, offset, NonZeroU64::new(end - offset), Advice::DontNeed);
         }

@@ -8,7 +8,7 @@ use seatrial_model::{Binding, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::work::{Burst, FileOperation, Files, Pass};
-use seatrial_bench::{Latencies, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Gate, Latencies, Stop, ThreadSpec, ThreadTeam};
 
 /// Divisor of the remaining time: the part in which files may be created, because the other operations need time too.
 const SHARE: u64 = 10;
@@ -39,11 +39,13 @@ pub fn run(
             if stop.is_over() {
                 break;
             }
+            let gate = Gate::new(team.len());
             let passes = team.all(move |_, files| {
                 if operation == FileOperation::Create {
                     // Only now: files of a round that was cut off are removed by their names.
                     files.next_round();
                 }
+                gate.pass();
                 let left = stop.left().as_nanos() as u64;
                 let until = Nanos(now_ns() + left / SHARE);
                 let pass = files.pass(operation, most, until, stop)?;

@@ -136,9 +136,9 @@ impl Target {
         let nothing = || Reason::new(Cause::Protocol, "there is no copy to compare");
         let Begun { path, set, at: begin, before } = self.copy.take().ok_or_else(nothing)?;
         let busy_ns = now.zip(before).map(|(now, before)| now.since(&before).busy_ns());
-        let verifying = now_ns();
         let (set, at, stop) = (&DataSet::new(self.recipe, set), &path.join(SET), &Stop::after(FOREVER));
         let done = done_times(set, at, begin);
+        let verifying = now_ns();
         let (wrong, is_kept) = (&Mutex::new(Vec::new()), self.is_kept);
         thread::scope(|scope| {
             FileTeam::unpinned(scope, self.recipe)?.each(|number, buffer| {
@@ -150,11 +150,11 @@ impl Target {
                 Ok(true)
             })
         })?;
+        let took_ns = now_ns() - verifying;
         let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
         if at.is_dir() {
             wrong.extend(set.miscounted(at, 0)?.map(|why| why.0));
         }
-        let took_ns = now_ns() - verifying;
         fs::remove_dir_all(&path).map_err(|error| failed("removing", &path, &error))?;
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.copies += 1;

@@ -7,6 +7,8 @@ use seatrial_model::{Cause, Reason};
 use seatrial_sys::memory::{Aligned, SMALLEST_PAGE};
 use seatrial_sys::verbs::MemoryRegion;
 
+use crate::Sequence;
+
 /// Where a message begins: at a cache line of its own.
 const ALIGN: usize = 64;
 
@@ -28,6 +30,7 @@ pub struct Buffers {
     largest: usize,
     rotate: bool,
     next: usize,
+    sequence: Sequence,
 }
 
 impl Buffers {
@@ -38,7 +41,14 @@ impl Buffers {
         let memory = Aligned::filled(bytes, 0x5a).map_err(|error| {
             Reason::new(Cause::NoSpace, format!("{bytes} bytes of memory for messages: {error}"))
         })?;
-        Ok(Self { memory: Memory::Own(memory), region: bytes / 2, largest, rotate, next: 0 })
+        Ok(Self {
+            memory: Memory::Own(memory),
+            region: bytes / 2,
+            largest,
+            rotate,
+            next: 0,
+            sequence: Sequence::default(),
+        })
     }
 
     /// The same in memory that a card knows, of [`Self::bytes`] bytes at least.
@@ -56,7 +66,14 @@ impl Buffers {
             );
             return Err(Reason::new(Cause::Protocol, text));
         }
-        Ok(Self { memory: Memory::Registered(memory), region: bytes / 2, largest, rotate, next: 0 })
+        Ok(Self {
+            memory: Memory::Registered(memory),
+            region: bytes / 2,
+            largest,
+            rotate,
+            next: 0,
+            sequence: Sequence::default(),
+        })
     }
 
     /// Bytes that both regions take.
@@ -117,7 +134,8 @@ impl Buffers {
 
     /// Writes the pattern of `number` into a message of `size` bytes to send, and says where that is.
     pub fn fill(&mut self, size: usize, number: u64) -> Range<usize> {
-        let content: Vec<u8> = (0..size).map(|at| expected(at, number)).collect();
+        let mut content = vec![0; size];
+        self.sequence.fill(&mut content, beginning(number));
         self.put(0, &content);
         0..size
     }
@@ -143,7 +161,7 @@ impl Buffers {
                 memory.read(self.region, &mut message).expect("a message lies inside the memory");
             }
         }
-        message.iter().enumerate().position(|(at, byte)| *byte != expected(at, number))
+        self.sequence.first_wrong(&message, beginning(number))
     }
 }
 
@@ -151,9 +169,9 @@ fn not_own() -> Reason {
     Reason::new(Cause::Protocol, "a transport asked for a slice of memory that a card writes to")
 }
 
-/// Repeats with no power of two, and differs from one number to the next at every place.
-fn expected(at: usize, number: u64) -> u8 {
-    ((at as u64).wrapping_add(number.wrapping_mul(17)) % 251) as u8
+/// Where in the sequence a message begins: the messages of two numbers differ at every place.
+const fn beginning(number: u64) -> u64 {
+    number.wrapping_mul(17)
 }
 
 #[cfg(test)]

@@ -13,12 +13,16 @@ const MARK: &str = "<!-- Made by `cargo xtask generate` from xtask/performance. 
 const HEAD: &str = "\
 # Performance
 
-Seatrial and another program do the same work on the same processors in turn, in rounds of one turn of ours and two of the
-other's. The ratio is the median of the rounds' ratios, ours to the geometric mean of the other's two, above 1 in favour of
-Seatrial, for rates and for times alike; its interval is that of 95 % if the rounds were looked at once, else of 1 - 0.05 / looks. A
-row is **ahead** or **behind** if the whole interval lies on that side of 1, **level** if it lies within 1 % of 1, else **open**. A
-goal is met if the ratio reaches it and the interval goes no lower than that of the other program against itself, and 5 % below the
-goal at most. The newest row of each work counts here.
+Seatrial and another program do the same work on the same processors, in turn. A row is one such work.
+
+- **Ratio**: above 1, Seatrial is better, for rates and for times alike. It is the median over rounds; a round is one turn of ours,
+  held against the geometric mean of two turns of the other's.
+- **Interval**: 95 % if the rounds were looked at once, else 1 - 0.05 / looks.
+- **Ahead**, **behind**: the whole interval lies on that side of 1. **Level**: it lies within 1 % of 1. **Open**: all else.
+- **Goal met**: the ratio reaches the goal, and the interval goes no lower than that of the other program against itself, and 5 %
+  below the goal at most.
+
+The newest row of each work counts here.
 
 ![Ratio and interval of every row, by area](performance/ratios.svg)
 
@@ -32,19 +36,23 @@ const REPEAT: &str = "\
     cargo xtask versus AREA --only TEXT --keep
     cargo xtask generate
 
-`AREA` is the name of a page above. `--prepare` fetches and builds the peers that are no Debian packages, at fixed commits, below
-`target/peers`; `--source NAME=FOLDER` takes one from a folder or git repository. Rows of a peer that is not prepared are left out;
-Debian packages are installed when rows are measured. `--only` selects rows by a part of their name. `--keep` writes the rows into
-`xtask/performance/AREA.jsonl`, in place of those of the same name, processor and number of threads; `generate` makes these pages of
-it. A reason (`why`) and the version of the other program (`peer`) are written there by hand. Areas that make a lab (`cluster`,
-`network`, `storage`, `transfer`) need root. `versus` takes at most 36 rounds a row (`--rounds`) and looks after every six: a row ends
-when the interval decides. As every look is a chance to be wrong, the interval that decides is that of 1 - 0.05 / looks
-(Bonferroni). A round begins when other programs, the host (steal) and waits for CPU or storage (`/proc/pressure`) take at most 5 %
-of a quarter of a second, or after 20 s: it is then told as disturbed. Seatrial measures without probes (`--no-probes`), so that
-none of its trials is repeated because others used the machine. `--own BINARY` compares with an earlier binary of Seatrial that
-knows `--no-probes`, with a goal of 0.99. Rows that tell no number of looks are older: their intervals are of 95 %, also where wider
-ones decided, their ratios are those to the first of the other's two turns, disturbed trials of Seatrial's were repeated, and how
-many rounds were disturbed was not kept.
+`AREA` is the name of a page above. Areas that make a lab (`cluster`, `network`, `storage`, `transfer`) need root.
+
+- `--prepare` fetches and builds the peers that are no Debian packages, at fixed commits, below `target/peers`;
+  `--source NAME=FOLDER` takes one from a folder or git repository. Rows of a peer that is not prepared are left out; Debian
+  packages are installed when rows are measured.
+- `--only` selects rows by a part of their name.
+- `--keep` writes the rows into `xtask/performance/AREA.jsonl`, in place of those of the same name, processor and number of threads.
+  `generate` makes these pages of it. A reason (`why`) and the version of the other program (`peer`) are written there by hand.
+- `--rounds`: 36 rounds a row at most. `versus` looks after every six, and the row ends when the interval decides. As every look is
+  a chance to be wrong, that interval is the one of 1 - 0.05 / looks (Bonferroni).
+- A round begins when other programs, the host (steal) and waits for CPU or storage (`/proc/pressure`) take at most 5 % of a quarter
+  of a second, or after 20 s; then the round counts as disturbed.
+- Seatrial measures without probes (`--no-probes`), so that none of its trials is repeated because others used the machine.
+- `--own BINARY` compares with an earlier binary of Seatrial that knows `--no-probes`, with a goal of 0.99.
+
+Rows without a number of looks are older. Their intervals are of 95 %, also where wider ones decided. Their ratios are those to the
+first of the other's two turns. Disturbed trials of Seatrial's were repeated, and the number of disturbed rounds was not kept.
 ";
 
 /// The ratio of which the page says how many rows reach it.

@@ -16,8 +16,8 @@ use super::{Figures, Job, SECONDS, SIZE, Turn};
 /// How fio is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Registered memory and files, requests handed over in batches, polled where the device has queues for it, and an
-    /// order of the blocks that needs no map of those that were done.
+    /// Registered memory on huge pages, registered files, requests handed over in batches, polled where the device has queues for it,
+    /// and an order of the blocks that needs no map of those that were done.
     Tuned,
     /// The same, and its data costs what ours does: what is read has its check sum checked, what is written is new.
     Checked,
@@ -95,6 +95,8 @@ fn common(job: Job) -> Command {
 fn tune(command: &mut Command, job: Job, folder: &Path) -> Result<()> {
     let batch = job.depth.min(BATCH);
     command.args(["--fixedbufs=1", "--registerfiles=1", "--iodepth_batch_complete_min=1"]);
+    // As ours: a block of 1 MiB on pages of 4 KiB is 256 pieces of memory, and a virtual disk took four times as long for them.
+    command.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1").arg("--iomem_align=2m");
     command.arg(format!("--iodepth_batch_submit={batch}"));
     command.arg(format!("--iodepth_batch_complete_max={batch}"));
     if job.random {
