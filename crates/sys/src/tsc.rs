@@ -8,14 +8,15 @@ use std::sync::OnceLock;
 use crate::clock::{CLOCK_SOURCE, now_ns, sleep_until_ns};
 use crate::root::SysRoot;
 
-/// How long the counter is compared with the clock, once for each process: the clock's readings are off by some 10 ns.
+/// How long the counter is compared with the clock at least: the readings are off by some 10 ns. The first use in a process takes so
+/// long.
 const COMPARED_NS: u64 = 20_000_000;
 
 /// Readings of clock and counter together, of which the fastest counts.
 const READINGS: u32 = 32;
 
-/// The clock, set when this was made. It does not follow when NTP changes the rate of the kernel's clock (by at most 500 ppm): to be
-/// made anew for each phase.
+/// The clock, set when this was made, with the rate that the kernel's clock had since the first in this process. When NTP changes that
+/// rate, by at most 500 ppm, this does not follow: to be made anew for each phase.
 #[derive(Clone, Copy, Debug)]
 pub struct FastClock {
     /// None where the clock is read.
@@ -38,11 +39,15 @@ struct Both {
 
 impl FastClock {
     pub fn new() -> Self {
-        static RATE: OnceLock<Option<u64>> = OnceLock::new();
+        static FIRST: OnceLock<Option<Both>> = OnceLock::new();
         // Asked each time: the kernel leaves a counter that turns out to be unstable.
         let is_clock = SysRoot::live().text(CLOCK_SOURCE).is_ok_and(|source| source.trim() == "tsc");
-        let rate = is_clock.then(|| *RATE.get_or_init(measured_rate)).flatten();
-        Self { tsc: rate.and_then(|rate| Some(Tsc { both: Both::read()?, rate })) }
+        let first = is_clock.then(|| *FIRST.get_or_init(long_ago)).flatten();
+        let tsc = first.zip(Both::read()).and_then(|(first, both)| {
+            let rate = rate_between(first, both)?;
+            Some(Tsc { both, rate })
+        });
+        Self { tsc }
     }
 
     /// Nanoseconds, before an operation. The processor may read the counter a little early, which lengthens the operation.
@@ -59,10 +64,9 @@ impl FastClock {
 
     #[inline]
     fn at(&self, ticks: impl Fn() -> Option<u64>) -> u64 {
-        match (&self.tsc, ticks()) {
-            (Some(tsc), Some(ticks)) => tsc.ns(ticks),
-            _ => now_ns(),
-        }
+        // Both cost time, which would be part of what is timed: only one is read.
+        let Some(tsc) = &self.tsc else { return now_ns() };
+        ticks().map_or_else(now_ns, |ticks| tsc.ns(ticks))
     }
 }
 
@@ -93,10 +97,11 @@ impl Both {
     }
 }
 
-fn measured_rate() -> Option<u64> {
-    let first = Both::read()?;
-    sleep_until_ns(first.ns + COMPARED_NS);
-    rate_between(first, Both::read()?)
+/// A reading that is [`COMPARED_NS`] old when this returns.
+fn long_ago() -> Option<Both> {
+    let both = Both::read()?;
+    sleep_until_ns(both.ns + COMPARED_NS);
+    Some(both)
 }
 
 fn rate_between(first: Both, last: Both) -> Option<u64> {

@@ -15,7 +15,7 @@ mod session;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Subcommand;
 
 use self::disk::Disks;
@@ -63,6 +63,16 @@ struct RunArgs {
     /// The command, in the folder where you are.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
+}
+
+impl RunArgs {
+    /// The same, with a path that guest and emulator understand alike.
+    fn with_whole_path(&self) -> Result<Self> {
+        let whole = |folder: &PathBuf| {
+            folder.canonicalize().with_context(|| format!("no folder {}", folder.display()))
+        };
+        Ok(Self { writable: self.writable.as_ref().map(whole).transpose()?, ..self.clone() })
+    }
 }
 
 /// Does what is asked for; the exit status of the command.

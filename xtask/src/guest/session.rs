@@ -25,6 +25,7 @@ pub fn run(args: &RunArgs, kernel: &Kernel, limit: Duration) -> Result<u8> {
     let session = &folder.0;
     fs::write(session.join("init"), INIT)?;
     fs::write(session.join("job"), job(&args.command, &std::env::current_dir()?))?;
+    let args = &args.with_whole_path()?;
     let writable = args.writable.as_ref().map(|folder| folder.display().to_string());
     let facts = format!(
         "guests={}\nnics={}\nmodules={}\ndrivers='{}'\nwritable={}\n",

@@ -87,7 +87,7 @@ fn processor(text: &str) -> String {
         fields.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim())
     };
     let name = field("model name").unwrap_or("unknown processor");
-    // The version in its name is none of the emulator, its numbers are those of no processor.
+    // The name holds a version that is not the emulator's, and the numbers belong to no processor.
     if name.starts_with("QEMU TCG") {
         return EMULATED.to_owned();
     }

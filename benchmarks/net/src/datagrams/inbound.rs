@@ -194,6 +194,11 @@ impl ReceiveThread {
 }
 
 impl Inbound {
+    /// Time of the last read with counted datagrams.
+    pub fn last_ns(&self) -> Option<u64> {
+        self.last.map(|(read_ns, _)| read_ns)
+    }
+
     /// Counts the datagrams of one read that returned at `now`; returns whether any was ours. The last datagram of
     /// each read is compared byte by byte, unless with verify=none: this costs little at high rates, and checks all datagrams at
     /// low ones.

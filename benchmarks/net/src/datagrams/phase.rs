@@ -13,7 +13,7 @@ use seatrial_sys::root::SysRoot;
 use super::closed::{nothing, refused};
 use super::config::UdpStreamConfig;
 use super::control::Control;
-use super::inbound::ReceiveThread;
+use super::inbound::{Inbound, ReceiveThread};
 use super::kernel;
 use super::outbound::{SendThread, SenderSpec};
 use super::record::{Effort, Received, Sent};
@@ -146,8 +146,10 @@ impl Stage {
                 let failed = |error| Reason::new(Cause::IoError, format!("receiving from {peer}: {error}"));
                 let (took, ()) =
                     timed(|| kernel::receive(flows, sockets, incoming, *rules, shared).map_err(failed))?;
-                // For up to 300 ms after the end it waits for datagrams that are lost.
-                Ok((took.until(shared.ended_ns()), ()))
+                // Behind the last datagram it waits for those that are lost.
+                let last = flows.iter().filter_map(Inbound::last_ns).max();
+                let end = shared.ended_ns().map(|end| last.map_or(end, |last| last.max(end)));
+                Ok((took.until(end), ()))
             });
             let is_broken = &|| receivers.owed() < receivers.len();
             while shared.ready() < receivers.len() && !is_broken() {

@@ -22,7 +22,7 @@ pub fn timed<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<(Took, T), R
 }
 
 impl Took {
-    /// The same whose time ends at `end_ns`, if it has not ended before: what followed was waiting.
+    /// The same whose time ends at `end_ns`, if it has not ended before.
     pub fn until(self, end_ns: Option<u64>) -> Self {
         let to_ns = end_ns.map_or(self.to_ns, |end| self.to_ns.min(end.max(self.from_ns)));
         Self { to_ns, ..self }

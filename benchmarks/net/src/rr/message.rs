@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_message_is_that_of_another_number_or_place() {
+    fn neighbouring_messages_differ_at_every_place() {
         let pattern = Pattern::default();
         let mut messages = [[0; 64]; 2];
         pattern.fill(&mut messages[0], 500);

@@ -164,13 +164,13 @@ impl RequestLoop {
         stop: &Stop,
         each: &mut dyn FnMut(Nanos, Nanos),
     ) -> Result<(), Reason> {
+        self.make(self.sent);
         let (first, start) = (self.sent, Nanos(now_ns()));
         let due = |number: u64| {
             let after = u128::from(number - first) * 1_000_000_000 / u128::from(rate);
             Nanos(start.get() + after as u64)
         };
         let mut heard = start;
-        self.make(self.sent);
         loop {
             let now = Nanos(now_ns());
             let over = stop.is_over();
@@ -182,7 +182,7 @@ impl RequestLoop {
                 {
                     self.behind = self.behind.max(now.since(due(self.sent)));
                     self.sent += 1;
-                    // Before it is due, so that the time of a request holds nothing of this.
+                    // Before it is due, so that its own time holds nothing of this.
                     self.make(self.sent);
                 }
             }

@@ -49,7 +49,7 @@ impl ServerEnd for RrServer {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
-    /// Client and server check every byte at once; this only reports whether the server failed.
+    /// The loop checks every byte; this only reports whether the server failed.
     fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason> {
         let checked = self.served.load(Ordering::Relaxed) * self.config.request as u64;
         server.verify(checked, Integrity::Verified { checked })
@@ -58,7 +58,8 @@ impl ServerEnd for RrServer {
 
 /// Answers until the client closes or `over` is set. Every byte of a request is checked unless with verify=none; its number
 /// shows a lost or repeated request. The client's time runs from the request to the response: between them only the number is looked
-/// at. The response is made before the request arrives, and the rest of the request is checked after the response is sent.
+/// at. The response is made before the request arrives, and the rest of the request is checked after the response is sent. A wrong
+/// request of a trial ends the server before the round trip by which the client asks, after the trial, whether it still answers.
 fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Reason> {
     let mut request = vec![0; config.request];
     let mut response = vec![0; config.response];

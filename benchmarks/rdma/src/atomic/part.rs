@@ -27,6 +27,8 @@ pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Pre
     };
     let config = RdmaConfig::all(method, case, place)?;
     pin(&config[0], 0)?;
+    // The first one of a process takes a while.
+    let _ = FastClock::new();
     let mut endpoints = Vec::new();
     for config in &config {
         let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;

@@ -252,7 +252,7 @@ impl IoQueue {
         self.tools.job.block >= LENGTHY
     }
 
-    /// Without data to make, blocks ahead would only spread requests over more memory.
+    /// Without data to make or check, blocks ahead would only spread requests over more memory.
     fn makes_data(&self) -> bool {
         self.tools.payload.checked_bytes(self.tools.job.block) > 0
     }
@@ -298,8 +298,8 @@ impl IoQueue {
     /// Called before a block is made or checked: submits the queued requests if they are enough for a call.
     fn submit_queued(&mut self) -> Result<(), Reason> {
         let enough = if self.is_lengthy() { 1 } else { BATCH };
-        // An engine that only progresses in a wait, and a page cache, which often serves a request within the call, would have the
-        // thread's own work counted as time of the request.
+        // Not with an engine that only progresses in a wait, nor through the page cache, which often serves a request within the
+        // call: the thread's own work would count as time of the request.
         if self.queued.len() < enough || !self.tools.engine.overlaps() || !self.tools.job.direct {
             return Ok(());
         }
