@@ -174,17 +174,14 @@ impl RequestLoop {
         loop {
             let now = Nanos(now_ns());
             let over = stop.is_over();
-            if !over && now >= due(self.sent) {
-                if self
-                    .wire
-                    .send(&self.request)
-                    .map_err(|error| failed(self.sent, now, &error.to_string()))?
-                {
-                    self.behind = self.behind.max(now.since(due(self.sent)));
-                    self.sent += 1;
-                    // Before it is due, so that its own time holds nothing of this.
-                    self.make(self.sent);
-                }
+            let is_due = !over && now >= due(self.sent);
+            let number = self.sent;
+            let refused = |error: std::io::Error| failed(number, now, &error.to_string());
+            if is_due && self.wire.send(&self.request).map_err(refused)? {
+                self.behind = self.behind.max(now.since(due(self.sent)));
+                self.sent += 1;
+                // Before it is due, so that its own time holds nothing of this.
+                self.make(self.sent);
             }
             if over && self.settled == self.sent {
                 return self.unclear.undecided();
