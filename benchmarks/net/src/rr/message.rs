@@ -19,11 +19,11 @@ pub fn verified_bytes(verification: Verification, len: usize) -> usize {
 
 /// What messages consist of: a counter, followed by a sequence that begins at another place for each number.
 #[derive(Default)]
-pub struct Pattern {
+pub struct MessagePattern {
     sequence: Sequence,
 }
 
-impl Pattern {
+impl MessagePattern {
     /// Fills a message so that its number and every byte can be checked.
     pub fn fill(&self, message: &mut [u8], number: u64) {
         let (counter, rest) = message.split_at_mut(NUMBERED.min(message.len()));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_byte_of_a_message_can_be_checked() {
-        let pattern = Pattern::default();
+        let pattern = MessagePattern::default();
         for len in [1, 8, 300, 600] {
             let mut message = vec![0; len];
             pattern.fill(&mut message, 7_000);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn neighbouring_messages_differ_at_every_place() {
-        let pattern = Pattern::default();
+        let pattern = MessagePattern::default();
         let mut messages = [[0; 64]; 2];
         pattern.fill(&mut messages[0], 500);
         pattern.fill(&mut messages[1], 501);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn lost_and_late_messages_are_told_apart_even_of_one_byte() {
-        let (pattern, mut message) = (Pattern::default(), [0]);
+        let (pattern, mut message) = (MessagePattern::default(), [0]);
         pattern.fill(&mut message, 1000);
         assert_eq!(number_after(&message, 1000), Some(1000));
         assert_eq!(number_after(&message, 990), Some(1000), "ten were lost before it");
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn any_number_of_lost_and_late_messages_is_told_of_those_that_hold_their_counter() {
-        let pattern = Pattern::default();
+        let pattern = MessagePattern::default();
         for len in [8, 300] {
             let mut message = vec![0; len];
             pattern.fill(&mut message, 1000);

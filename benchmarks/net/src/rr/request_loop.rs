@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_model::{Cause, Nanos, Reason, Verification};
 use seatrial_sys::clock::now_ns;
 
-use super::message::{Pattern, number_after, verified_bytes};
+use super::message::{MessagePattern, number_after, verified_bytes};
 use super::unclear::Unclear;
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{REPLY_TIMEOUT, Stop};
@@ -18,7 +18,7 @@ const GONE: u64 = 25;
 
 pub struct RequestLoop {
     wire: Wire,
-    pattern: Pattern,
+    pattern: MessagePattern,
     request: Vec<u8>,
     response: Vec<u8>,
     verification: Verification,
@@ -38,7 +38,7 @@ impl RequestLoop {
         Self {
             unclear: Unclear::new("response", response, wire.is_udp()),
             wire,
-            pattern: Pattern::default(),
+            pattern: MessagePattern::default(),
             request: vec![0; request],
             response: vec![0; response],
             verification: Verification::Full,
@@ -266,7 +266,7 @@ mod tests {
         let mut requests = RequestLoop::new(Wire::Udp { socket, _control: None }, len, len);
         requests.sent = 300;
         let each = numbers.iter().map(|number| {
-            Pattern::default().fill(&mut requests.response, *number);
+            MessagePattern::default().fill(&mut requests.response, *number);
             requests.settle(len)
         });
         let each = each.collect();

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::config::RrConfig;
 use super::load::Stream;
-use super::message::{Pattern, is_numbered, number_after, verified_bytes};
+use super::message::{MessagePattern, is_numbered, number_after, verified_bytes};
 use super::unclear::Unclear;
 use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::{Direction, ServerEnd, ServerThread, Serving, Sink, second_handles};
@@ -63,7 +63,7 @@ impl ServerEnd for RrServer {
 fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Reason> {
     let mut request = vec![0; config.request];
     let mut response = vec![0; config.response];
-    let pattern = Pattern::default();
+    let pattern = MessagePattern::default();
     let verified = |bytes| verified_bytes(config.verification, bytes);
     let made = verified(response.len());
     let mut unclear = Unclear::new("request", request.len(), wire.is_udp());
@@ -119,7 +119,7 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
     }
 }
 
-fn wrong(pattern: &Pattern, request: &[u8], number: u64) -> Option<Reason> {
+fn wrong(pattern: &MessagePattern, request: &[u8], number: u64) -> Option<Reason> {
     let at = pattern.first_wrong(request, number)?;
     let text = format!("byte {at} of request {number} is {:#04x}", request[at]);
     Some(Reason::new(Cause::CorruptData, text))
@@ -146,7 +146,7 @@ mod tests {
         let (ours, theirs) = (socket(), socket());
         ours.connect(theirs.local_addr().expect("told")).expect("connected");
         theirs.connect(ours.local_addr().expect("told")).expect("connected");
-        let (pattern, mut message) = (Pattern::default(), vec![0; len]);
+        let (pattern, mut message) = (MessagePattern::default(), vec![0; len]);
         for number in numbers {
             pattern.fill(&mut message, *number);
             ours.send(&message).expect("sent");
@@ -176,7 +176,7 @@ mod tests {
         let mut ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
         let wire = Wire::stream(listener.accept().expect("accepted").0);
         wire.set_wait(Wait::Block, IO_TIMEOUT).expect("set");
-        let (pattern, served) = (Pattern::default(), AtomicU64::new(0));
+        let (pattern, served) = (MessagePattern::default(), AtomicU64::new(0));
         let (mut message, mut response) = ([0; LEN], [0; LEN]);
         pattern.fill(&mut message, 0);
         message[LEN - 1] ^= 1;

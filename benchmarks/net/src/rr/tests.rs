@@ -134,7 +134,7 @@ fn a_message_that_no_datagram_holds_is_a_contradiction() {
 /// A responder that stalls on request, over TCP: an open loop must show the stall for every request that waits.
 #[test]
 fn a_stall_is_felt_by_every_request_that_falls_into_it() {
-    use super::message::Pattern;
+    use super::message::MessagePattern;
     use super::request_loop::RequestLoop;
     use super::wire::{Wait, Wire};
     use std::io::{Read, Write};
@@ -144,7 +144,7 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
     let stream = std::net::TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
     let (mut theirs, _) = listener.accept().expect("accepted");
     let answering = std::thread::spawn(move || {
-        let (pattern, mut message) = (Pattern::default(), [0; 16]);
+        let (pattern, mut message) = (MessagePattern::default(), [0; 16]);
         for number in 0.. {
             if theirs.read_exact(&mut message).is_err() {
                 return;
