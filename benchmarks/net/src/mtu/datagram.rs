@@ -10,7 +10,7 @@ use rustix::net::sockopt::{
 use socket2::SockRef;
 
 use super::search::Fate;
-use seatrial_bench::is_timeout;
+use seatrial_bench::{Sequence, is_timeout};
 
 const MOST: usize = 65_535;
 
@@ -21,6 +21,7 @@ pub struct Datagrams {
     socket: UdpSocket,
     is_ipv6: bool,
     memory: Vec<u8>,
+    sequence: Sequence,
 }
 
 impl Datagrams {
@@ -34,7 +35,7 @@ impl Datagrams {
             set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
         }
         SockRef::from(&socket).set_recv_buffer_size(1 << 20)?;
-        Ok(Self { socket, is_ipv6: own.is_ipv6(), memory: vec![0; MOST] })
+        Ok(Self { socket, is_ipv6: own.is_ipv6(), memory: vec![0; MOST], sequence: Sequence::default() })
     }
 
     pub fn port(&self) -> io::Result<u16> {
@@ -66,9 +67,7 @@ impl Datagrams {
         let payload = (size as usize).saturating_sub(self.headers()).max(HEAD);
         let message = &mut self.memory[..payload];
         message[..HEAD].copy_from_slice(&number.to_le_bytes());
-        for (at, byte) in message.iter_mut().enumerate().skip(HEAD) {
-            *byte = pattern(at, number);
-        }
+        self.sequence.fill(&mut message[HEAD..], beginning(number));
         match self.socket.send(message) {
             Ok(_) => Ok(Fate::Arrived),
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error()) => {
@@ -105,14 +104,15 @@ impl Datagrams {
             if received != wanted || message[..HEAD] != number.to_le_bytes() {
                 continue;
             }
-            let wrong = (HEAD..received).find(|at| message[*at] != pattern(*at, number));
-            return Ok(wrong.map_or(Ok(true), Err));
+            let wrong = self.sequence.first_wrong(&message[HEAD..], beginning(number));
+            return Ok(wrong.map_or(Ok(true), |at| Err(HEAD + at)));
         }
     }
 }
 
-fn pattern(at: usize, number: u64) -> u8 {
-    ((at as u64).wrapping_add(number.wrapping_mul(31)) % 251) as u8
+/// Where in the sequence the bytes behind a number begin.
+const fn beginning(number: u64) -> u64 {
+    number.wrapping_mul(31).wrapping_add(HEAD as u64)
 }
 
 #[cfg(test)]

@@ -274,6 +274,16 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_byte_behind_a_number_that_was_expected_is_wrong_data() {
+        let (mut requests, _) = settled(300, &[0]);
+        MessagePattern::default().fill(&mut requests.response, 1);
+        requests.response[299] ^= 1;
+        let refused = requests.settle(300).expect_err("wrong data");
+        assert_eq!(refused.cause, Cause::CorruptData);
+        assert!(refused.text.starts_with("byte 299 of response 1 is "), "{refused:?}");
+    }
+
+    #[test]
     fn a_long_run_of_lost_responses_is_no_wrong_data() {
         let (requests, each) = settled(8, &[0, 200, 3, 201]);
         assert_eq!(each, Ok(vec![Some(0), Some(200), None, Some(201)]));

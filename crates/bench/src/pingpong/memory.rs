@@ -41,14 +41,7 @@ impl Buffers {
         let memory = Aligned::filled(bytes, 0x5a).map_err(|error| {
             Reason::new(Cause::NoSpace, format!("{bytes} bytes of memory for messages: {error}"))
         })?;
-        Ok(Self {
-            memory: Memory::Own(memory),
-            region: bytes / 2,
-            largest,
-            rotate,
-            next: 0,
-            sequence: Sequence::default(),
-        })
+        Ok(Self::over(Memory::Own(memory), bytes / 2, largest, rotate))
     }
 
     /// The same in memory that a card knows, of [`Self::bytes`] bytes at least.
@@ -66,14 +59,11 @@ impl Buffers {
             );
             return Err(Reason::new(Cause::Protocol, text));
         }
-        Ok(Self {
-            memory: Memory::Registered(memory),
-            region: bytes / 2,
-            largest,
-            rotate,
-            next: 0,
-            sequence: Sequence::default(),
-        })
+        Ok(Self::over(Memory::Registered(memory), bytes / 2, largest, rotate))
+    }
+
+    fn over(memory: Memory, region: usize, largest: usize, rotate: bool) -> Self {
+        Self { memory, region, largest, rotate, next: 0, sequence: Sequence::default() }
     }
 
     /// Bytes that both regions take.
