@@ -32,7 +32,7 @@ const BY_RANK: &[AxisSpec] = &[AxisSpec { name: "rank", unit: Unit::Count }];
 
 const ABOUT: About = About {
     id: "nccl.collective",
-    version: 2,
+    version: 3,
     title: "NCCL collective operations over the GPUs of a node or of several",
     doc: include_str!("doc.md"),
     checks: &[

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use seatrial_bench::turns::{RunOrder, each_turn, lead};
-use seatrial_bench::{Offer, Part, Prepared, Running, Sink, Stop, pin};
+use seatrial_bench::{Offer, Part, Prepared, Running, Sink, Stop, pin, pin_to};
 use seatrial_model::{
     Case, Cause, Fact, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
 };
+use seatrial_sys::affinity;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::gpu::nccl::{self, GpuCommunicator, Nccl, NcclElements, NcclType, RendezvousId};
 use seatrial_sys::gpu::nvml::Nvml;
@@ -39,7 +40,7 @@ const ITERATIONS_SPAN: Nanos = Nanos::millis(250);
 const LARGE: u64 = 1 << 20;
 
 /// Each size gets about eight turns in the measuring time. A run of several operations of the largest sizes fits in a turn where
-/// few sizes share the time: the ranks do not begin a run at one moment, which takes about 0.2 ms of it.
+/// few sizes share the time: one more, which is not timed, goes ahead of each run.
 fn turn_of(measure: Nanos, sizes: usize) -> Nanos {
     let share = measure.get() / (8 * sizes.max(1) as u64);
     Nanos(share.clamp(Nanos::millis(2).get(), Nanos::millis(250).get()))
@@ -59,9 +60,10 @@ fn id_of(text: &str) -> Option<RendezvousId> {
 /// The part of `case` at `place`, with driver and NCCL in one file for tests.
 pub fn part(case: &Case, place: &PartPlacement, library: Option<PathBuf>) -> Part {
     Part::new(case, place, move |case, place| {
-        if let Some(binding) = place.bindings.first() {
-            pin(binding.cpu)?;
-        }
+        let cpu = place.bindings.first().map(|binding| binding.cpu);
+        let cpus = affinity::allowed()
+            .map_err(|error| Reason::new(Cause::Denied, format!("reading the permitted CPUs: {error}")))?;
+        cpu.map_or(Ok(()), pin)?;
         let rank = Ready::new(case, place, library.as_deref())?;
         let id = match place.index {
             0 => Some(rank.nccl.rendezvous().map_err(rank.refused("making the rendezvous"))?),
@@ -70,7 +72,12 @@ pub fn part(case: &Case, place: &PartPlacement, library: Option<PathBuf>) -> Par
         Ok(Prepared::new(place, offer_of(id), move |offers| {
             let (text, _): (String, _) = Offer::of_part(offers, 0)?;
             let missing = || Reason::new(Cause::Protocol, "rank 0 offers no id of NCCL");
-            rank.join(id_of(&text).ok_or_else(missing)?)
+            let id = id_of(&text).ok_or_else(missing)?;
+            // The threads of NCCL that drive network cards must not share the CPU of this rank.
+            cpu.map_or(Ok(()), |_| pin_to(&cpus))?;
+            let rank = rank.join(id)?;
+            cpu.map_or(Ok(()), pin)?;
+            Ok(rank)
         })?
         .with_peers(vec![0]))
     })
@@ -290,10 +297,14 @@ impl Rank {
         }
     }
 
-    /// So many operations, timed on the device's clock, or each on the host's.
+    /// So many operations, timed on the device's clock, or each on the host's. One more goes ahead of those on the device's
+    /// clock: until it is over, the ranks have begun and the device has the others in its queue.
     fn operations(&self, size: u64, count: u64) -> Result<Run, Reason> {
         let run = || {
             let (stream, [before, after]) = (&self.ready.device.stream, &self.ready.events);
+            if !self.ready.is_waited_for && !self.ready.is_like_nccl_tests {
+                self.queue(size)?;
+            }
             let start = Nanos(now_ns());
             if self.ready.is_waited_for {
                 for _ in 0..count {
@@ -307,11 +318,11 @@ impl Rank {
             after.record(stream)?;
             stream.finish()?;
             // nccl-tests takes the time of the host.
-            let took = match self.ready.is_like_nccl_tests {
-                true => Nanos(now_ns()).since(start),
-                false => Nanos(before.until_ns(after)?.round() as u64),
-            };
-            Ok(Run { start, took, count })
+            if self.ready.is_like_nccl_tests {
+                return Ok(Run { start, took: Nanos(now_ns()).since(start), count });
+            }
+            let (end, took) = (now_ns(), Nanos(before.until_ns(after)?.round() as u64));
+            Ok(Run { start: Nanos(end.saturating_sub(took.get())), took, count })
         };
         run().map_err(self.ready.refused("in a collective operation"))
     }
@@ -395,7 +406,7 @@ impl Rank {
         if self.ready.is_in_place {
             // Sums of sums: what is checked is one operation of its own.
             self.prepare(size)?;
-            self.operations(size, 1)?;
+            self.queue(size).map_err(self.ready.refused("in a collective operation"))?;
         }
         let Ready { operation, element, contents, device, .. } = &self.ready;
         let counts = operation.counts(size, ranks, element.bytes());

@@ -22,7 +22,7 @@ use seatrial_bench::Benchmark;
 
 const ABOUT: About = About {
     id: "gpu.host_copy",
-    version: 1,
+    version: 2,
     title: "copies between host and GPU, in each direction and both",
     doc: include_str!("doc.md"),
     checks: &[

@@ -16,19 +16,26 @@ use crate::Device;
 use crate::copy::{CopyError, Piece, SliceTimes};
 use crate::pattern::{Pattern, Wrong};
 use seatrial_bench::Sink;
-use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place, no_memory};
+use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place, no_memory, pin};
 
 pub struct Pageable {
     inward: Stream,
     outward: Stream,
     sources: Vec<Held>,
     targets: Vec<Held>,
+    /// The CPU of the thread that copies out while another one copies in; none where no core is known.
+    second_cpu: Option<u32>,
 }
 
 type Times = Vec<(Nanos, Nanos)>;
 
 impl Pageable {
-    pub fn new(device: &Device, grid: &Grid, pages: &[Pages]) -> Result<Self, Reason> {
+    pub fn new(
+        device: &Device,
+        grid: &Grid,
+        pages: &[Pages],
+        second_cpu: Option<u32>,
+    ) -> Result<Self, Reason> {
         let take = |node: &Option<u32>, pattern: Pattern| {
             let mut held =
                 Held::take(grid.largest() as usize, pages, *node).map_err(no_memory("host memory"))?;
@@ -41,6 +48,7 @@ impl Pageable {
             targets: grid.nodes.iter().map(|node| take(node, NOTHING)).collect::<Result<_, Reason>>()?,
             inward: stream()?,
             outward: stream()?,
+            second_cpu,
         })
     }
 }
@@ -71,6 +79,7 @@ impl Copier for Pageable {
         let size = cell.size as usize;
         let (goes_in, goes_out) = (cell.direction.goes_in(), cell.direction.goes_out());
         let gate = &Gate::new(usize::from(goes_in) + usize::from(goes_out));
+        let second_cpu = self.second_cpu;
         let source = &self.sources[cell.memory].map.as_slice::<u8>()[..size];
         let target = &mut self.targets[cell.memory].map.as_mut_slice::<u8>()[..size];
         // One thread per stream, as the `&mut` proves.
@@ -80,7 +89,13 @@ impl Copier for Pageable {
             move || timed(copies, gate, || outward.copy_out(target, Span::Device(&blocks.source, 0)));
         let (ins, outs) = match (goes_in, goes_out) {
             (true, true) => thread::scope(|scope| {
-                let other = scope.spawn(out_of);
+                let other = scope.spawn(move || {
+                    // A thread begins on the CPU of the one that starts it.
+                    let pinned = second_cpu.map_or(Ok(()), pin);
+                    let outs = out_of()?;
+                    pinned.map_err(|_| GpuError::Foreign { what: "a thread that may not use its CPU" })?;
+                    Ok(outs)
+                });
                 let ins = into();
                 (ins, other.join().unwrap_or(Err(GpuError::Foreign { what: "a thread that broke" })))
             }),

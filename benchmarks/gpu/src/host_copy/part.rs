@@ -25,7 +25,7 @@ pub struct HostCopyCells {
     device: Device,
 }
 
-pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<HostCopyCells, Reason> {
+pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Result<HostCopyCells, Reason> {
     let grid = Grid::of(case)?;
     let address = address_of(case)?.into_iter().next();
     let address = address.ok_or_else(|| Reason::new(Cause::Protocol, "the case names no GPU"))?;
@@ -43,7 +43,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<H
         let by_kernel = case.params.text("engine")? == "sm";
         Box::new(Pinned::new(&device, &grid, &pages, by_kernel)?)
     } else {
-        Box::new(Pageable::new(&device, &grid, &pages)?)
+        Box::new(Pageable::new(&device, &grid, &pages, place.cpu(1))?)
     };
     let size = size as usize;
     let blocks = Blocks { target: device.take(size)?, source: device.take(size)? };

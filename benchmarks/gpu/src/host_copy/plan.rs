@@ -54,7 +54,13 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
         return Err(contradiction("scope=matrix allows only one size".to_owned()));
     }
     let subject = Subject::device("gpu", &gpu.index.to_string());
-    let (binding, findings) = crate::near(machine, gpu, &core_bindings(machine)?, turn);
+    let cores = core_bindings(machine)?;
+    let (binding, findings) = crate::near(machine, gpu, &cores, turn);
+    let mut bindings = vec![binding];
+    if is("memory", "pageable") {
+        // The driver copies on the CPU, in a thread for each direction.
+        bindings.push(crate::near(machine, gpu, &cores, turn + 1).0);
+    }
     let mut nodes = vec![binding.memory];
     if is("scope", "matrix") {
         nodes.extend(matrix_nodes(machine)?.into_iter().map(Some).filter(|node| *node != binding.memory));
@@ -67,7 +73,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
     case.planned.set("memory_nodes", words.join(" ").as_str());
-    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
     let directions = directions(params)?;
     let grid = Grid::new(&directions, &sizes, nodes);
     fits(&grid, room(machine))?;

@@ -36,7 +36,7 @@ const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
 
 const ABOUT: About = About {
     id: ID,
-    version: 2,
+    version: 3,
     title: "messages of all sizes back and forth over TCP, RDMA or MPI: throughput and latency by size",
     doc: include_str!("doc.md"),
     checks: &[
@@ -84,7 +84,7 @@ const ABOUT: About = About {
              of one speed that both nodes have under one name; eth0:eth1 is another interface of the second node; cross: all such \
              cards, each to the next one of the second node; none uses only `interface`.",
         ),
-        ParamSpec { default: "2 s", ..seatrial_bench::TIME },
+        ParamSpec { default: "3 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         ParamSpec { default: "5", ..seatrial_bench::PRECISION },
@@ -109,7 +109,7 @@ const ABOUT: About = About {
     parts: Parts::Two(["leader", "follower"]),
     needs: &[],
     probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp", "ib_port"],
-    cost: Cost { seconds: 8, written: 0 },
+    cost: Cost { seconds: 11, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them"),
 };
 

@@ -1,6 +1,6 @@
 //! What the leader tells the follower before each round.
 
-use seatrial_model::{Cause, Reason};
+use seatrial_model::{Cause, Nanos, Reason};
 
 /// Bytes of a command on the wire.
 pub const LENGTH: usize = 32;
@@ -12,7 +12,7 @@ const MARK: u64 = 0x5345_4154_5249_414c;
 pub enum Verb {
     /// Send each message back.
     Echo,
-    /// Take the messages, then tell how long it took.
+    /// Take the messages, and [`around`](super::lead::around) them those that are not counted; then tell how long it took.
     Take,
     /// Send and receive at the same time.
     Exchange,
@@ -31,6 +31,32 @@ pub struct Command {
     pub size: u64,
     /// How many messages, or of a check the number of its pattern.
     pub count: u64,
+}
+
+/// What the follower tells of the messages that it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// From the end of the last message before those that count to the end of the last of these.
+    pub took: Nanos,
+    /// The time since.
+    pub since: Nanos,
+}
+
+impl Taken {
+    /// Bytes on the wire.
+    pub const LENGTH: usize = 16;
+
+    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        bytes[..8].copy_from_slice(&self.took.get().to_le_bytes());
+        bytes[8..].copy_from_slice(&self.since.get().to_le_bytes());
+        bytes
+    }
+
+    pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Self {
+        let nanos = |at: usize| Nanos(u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte])));
+        Self { took: nanos(0), since: nanos(8) }
+    }
 }
 
 impl Command {
@@ -66,6 +92,12 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_of_messages_arrives_as_it_was_told() {
+        let taken = Taken { took: Nanos(1 << 40), since: Nanos(7) };
+        assert_eq!(Taken::from_bytes(taken.to_bytes()), taken);
+    }
 
     #[test]
     fn a_command_arrives_as_it_was_sent_and_nothing_else_is_taken_for_one() {

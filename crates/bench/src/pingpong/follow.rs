@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
-use super::command::{Command, LENGTH, Verb};
+use super::command::{Command, LENGTH, Taken, Verb};
+use super::lead::around;
 use super::{Buffers, PingPongTransport};
 
 /// Carries out the leader's commands.
@@ -56,17 +57,24 @@ impl<T: PingPongTransport> Follower<T> {
         }
     }
 
-    /// The clock runs from the end of the first message to that of the last, so that nothing of the way there is in it.
+    /// The clock runs from the end of the message before the first that counts to the end of the last that counts, so that
+    /// nothing of the way there is in it.
     fn take(&mut self, size: usize, count: u64) -> Result<(), Reason> {
-        let mut first = None;
-        for _ in 0..count {
-            let (_, into) = self.buffers.next(size);
-            self.transport.receive(&mut self.buffers, into)?;
-            first.get_or_insert_with(|| Nanos(now_ns()));
-        }
-        let took = first.map_or(Nanos(0), |first| Nanos(now_ns()).since(first));
+        self.receive(size, around(count))?;
+        let start = Nanos(now_ns());
+        self.receive(size, count)?;
+        let end = Nanos(now_ns());
+        self.receive(size, around(count))?;
         self.transport.switch_to(0)?;
-        self.transport.tell(&took.get().to_le_bytes())
+        let taken = Taken { took: end.since(start), since: Nanos(now_ns()).since(end) };
+        self.transport.tell(&taken.to_bytes())
+    }
+
+    fn receive(&mut self, size: usize, count: u64) -> Result<(), Reason> {
+        (0..count).try_for_each(|_| {
+            let (_, into) = self.buffers.next(size);
+            self.transport.receive(&mut self.buffers, into)
+        })
     }
 
     fn check(&mut self, size: usize, number: u64) -> Result<(), Reason> {

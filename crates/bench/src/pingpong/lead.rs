@@ -3,7 +3,7 @@
 use seatrial_model::{Bytes, Cause, Nanos, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 
-use super::command::{Command, Verb};
+use super::command::{Command, Taken, Verb};
 use super::{Buffers, Mode, PingPongTransport};
 use crate::{Sink, Stop};
 
@@ -14,16 +14,30 @@ pub const CHANNEL: &str = "messages";
 /// back to every size many times in a trial.
 const SLICE: Nanos = Nanos::millis(1);
 
+/// The same of messages one way: this long, or this many round trips where they take longer. A quarter of the messages before
+/// the slice and a quarter after it are not counted (see [`around`]): the first ones fill the path, and the last ones load
+/// both ends until the slice is over.
+const STREAM_SLICE: Nanos = Nanos::millis(3);
+const STREAM_ROUND_TRIPS: u64 = 20;
+
+/// Round trips of one byte, of which the shortest counts.
+const ROUND_TRIPS: usize = 4;
+
 /// Messages of a slice at most.
-const MOST: u64 = 10_000;
+const MOST: u64 = 50_000;
 
 /// Messages that a sample of `mode` counts for a slice of `count` rounds.
 pub fn messages_per_sample(mode: Mode, count: u64) -> u64 {
     match mode {
         Mode::PingPong | Mode::Both => 2 * count,
-        // The first one starts the receiver's clock.
-        Mode::Stream => count - 1,
+        Mode::Stream => count,
     }
+}
+
+/// Messages one way that are sent before, and again after, `count` messages that are counted: TCP begins each slice with a
+/// small congestion window, because the connection was idle, and receives at first what waits in its buffers.
+pub fn around(count: u64) -> u64 {
+    count.div_ceil(2)
 }
 
 pub struct Leader<T> {
@@ -31,6 +45,8 @@ pub struct Leader<T> {
     buffers: Buffers,
     mode: Mode,
     sizes: Vec<Measured>,
+    /// How long a slice lasts.
+    slice: Nanos,
     /// Messages that were checked, and their bytes.
     checked: (u64, u64),
 }
@@ -45,11 +61,11 @@ impl<T: PingPongTransport> Leader<T> {
     /// A leader on `transport` for messages of these sizes.
     pub fn new(transport: T, buffers: Buffers, mode: Mode, sizes: &[u64]) -> Self {
         let sizes = sizes.iter().map(|&size| Measured { size, takes: None }).collect();
-        Self { transport, buffers, mode, sizes, checked: (0, 0) }
+        Self { transport, buffers, mode, sizes, slice: SLICE, checked: (0, 0) }
     }
 
-    /// Visits all sizes in turn until `stop`. The first visit of a size checks the data and makes a first guess of how
-    /// long a message takes; neither is kept.
+    /// Visits all sizes in turn until `stop`. The first visit of a size checks the data and guesses how long a message takes;
+    /// neither is kept.
     ///
     /// # Errors
     /// When the follower is gone, or data is not what was sent.
@@ -61,9 +77,9 @@ impl<T: PingPongTransport> Leader<T> {
                 }
                 if self.sizes[at].takes.is_none() {
                     self.check_size(at)?;
-                    self.slice(at, self.fewest())?;
+                    self.guess(at)?;
                 }
-                let sample = self.slice(at, self.rounds(at))?;
+                let sample = self.whole_slice(at)?;
                 out.sample(sample);
             }
         }
@@ -92,13 +108,50 @@ impl<T: PingPongTransport> Leader<T> {
         &self.transport
     }
 
-    fn fewest(&self) -> u64 {
-        if self.mode == Mode::Stream { 2 } else { 1 }
+    /// The shortest round trip of one byte.
+    fn round_trip(&mut self) -> Result<Nanos, Reason> {
+        self.tell(Command { verb: Verb::Echo, connection: 1, size: 1, count: ROUND_TRIPS as u64 })?;
+        let mut shortest = Nanos(u64::MAX);
+        for _ in 0..ROUND_TRIPS {
+            let start = Nanos(now_ns());
+            self.round_of(1)?;
+            shortest = shortest.min(Nanos(now_ns()).since(start));
+        }
+        Ok(shortest)
+    }
+
+    /// Guesses how long a message takes: by one message, or one way, where the first ones only fill buffers, from the next
+    /// smaller size.
+    fn guess(&mut self, at: usize) -> Result<(), Reason> {
+        if self.mode != Mode::Stream {
+            return self.slice(at, 1).map(drop);
+        }
+        let Some(smaller) = at.checked_sub(1).map(|at| &self.sizes[at]) else {
+            self.slice = STREAM_SLICE.max(Nanos(STREAM_ROUND_TRIPS * self.round_trip()?.get()));
+            return self.slice(at, 1).map(drop);
+        };
+        let (takes, size) = (smaller.takes.map_or(0, Nanos::get) as f64, smaller.size as f64);
+        self.sizes[at].takes = Some(Nanos((takes * self.sizes[at].size as f64 / size) as u64));
+        Ok(())
+    }
+
+    /// A slice, and one way again with twice as many messages while it is shorter than half of what it should be: most of
+    /// it was in buffers.
+    fn whole_slice(&mut self, at: usize) -> Result<Sample, Reason> {
+        let mut count = self.rounds(at);
+        loop {
+            let sample = self.slice(at, count)?;
+            let short = sample.span().get() < self.slice.get() / 2;
+            if self.mode != Mode::Stream || !short || count == MOST {
+                return Ok(sample);
+            }
+            count = (2 * count).min(MOST);
+        }
     }
 
     fn rounds(&self, at: usize) -> u64 {
         let takes = self.sizes[at].takes.map_or(1, |takes| takes.get().max(1));
-        (SLICE.get() / takes).clamp(self.fewest(), MOST)
+        (self.slice.get() / takes).clamp(1, MOST)
     }
 
     /// Rounds before the clock starts: one, so that the follower has read its command by then; none of messages beside
@@ -107,15 +160,18 @@ impl<T: PingPongTransport> Leader<T> {
         u64::from(self.sizes[at].takes.is_none_or(|takes| takes < SLICE))
     }
 
-    fn tell(&mut self, verb: Verb, at: usize, count: u64) -> Result<usize, Reason> {
+    /// Tells the follower, and returns the size.
+    fn tell_of(&mut self, verb: Verb, at: usize, count: u64) -> Result<usize, Reason> {
         let size = self.sizes[at].size;
         // Connection 0 carries commands.
-        let connection = at + 1;
-        let command = Command { verb, connection: connection as u32, size, count };
+        self.tell(Command { verb, connection: at as u32 + 1, size, count })?;
+        Ok(size as usize)
+    }
+
+    fn tell(&mut self, command: Command) -> Result<(), Reason> {
         self.transport.switch_to(0)?;
         self.transport.tell(&command.to_bytes())?;
-        self.transport.switch_to(connection)?;
-        Ok(size as usize)
+        self.transport.switch_to(command.connection as usize)
     }
 
     fn slice(&mut self, at: usize, count: u64) -> Result<Sample, Reason> {
@@ -133,22 +189,27 @@ impl<T: PingPongTransport> Leader<T> {
 
     fn echo(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
         let ahead = self.ahead(at);
-        let size = self.tell(Verb::Echo, at, ahead + count)?;
+        let size = self.tell_of(Verb::Echo, at, ahead + count)?;
         let mut start = Nanos(now_ns());
         for round in 0..ahead + count {
             if round == ahead {
                 start = Nanos(now_ns());
             }
-            let (out, into) = self.buffers.next(size);
-            self.transport.send(&self.buffers, out)?;
-            self.transport.receive(&mut self.buffers, into)?;
+            self.round_of(size)?;
         }
         Ok((start, Nanos(now_ns())))
     }
 
+    #[inline]
+    fn round_of(&mut self, size: usize) -> Result<(), Reason> {
+        let (out, into) = self.buffers.next(size);
+        self.transport.send(&self.buffers, out)?;
+        self.transport.receive(&mut self.buffers, into)
+    }
+
     fn exchange(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
         let ahead = self.ahead(at);
-        let size = self.tell(Verb::Exchange, at, ahead + count)?;
+        let size = self.tell_of(Verb::Exchange, at, ahead + count)?;
         let mut start = Nanos(now_ns());
         for round in 0..ahead + count {
             if round == ahead {
@@ -161,21 +222,22 @@ impl<T: PingPongTransport> Leader<T> {
     }
 
     fn stream(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
-        let size = self.tell(Verb::Take, at, count)?;
-        for _ in 0..count {
+        let size = self.tell_of(Verb::Take, at, count)?;
+        for _ in 0..2 * around(count) + count {
             let (out, _) = self.buffers.next(size);
             self.transport.send(&self.buffers, out)?;
         }
-        let mut took = [0; 8];
+        let mut told = [0; Taken::LENGTH];
         self.transport.switch_to(0)?;
-        self.transport.hear(&mut took)?;
-        let end = Nanos(now_ns());
-        Ok((Nanos(end.get().saturating_sub(u64::from_le_bytes(took))), end))
+        self.transport.hear(&mut told)?;
+        let Taken { took, since } = Taken::from_bytes(told);
+        let end = Nanos(now_ns()).get().saturating_sub(since.get());
+        Ok((Nanos(end.saturating_sub(took.get())), Nanos(end)))
     }
 
     fn check_size(&mut self, at: usize) -> Result<(), Reason> {
         let number = self.checked.0;
-        let size = self.tell(Verb::Check, at, number)?;
+        let size = self.tell_of(Verb::Check, at, number)?;
         let (out, into) = (self.buffers.fill(size, number), self.buffers.received(size));
         self.transport.send(&self.buffers, out)?;
         self.transport.receive(&mut self.buffers, into)?;

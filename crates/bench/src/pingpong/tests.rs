@@ -3,9 +3,12 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use seatrial_model::{Cause, Reason, Sample};
 
+use super::command::{Command, Taken, Verb};
+use super::lead::around;
 use super::*;
 use crate::testing::Kept;
 
@@ -149,5 +152,30 @@ fn commands_have_a_connection_of_their_own_and_every_size_its_own() {
 fn messages_of_a_sample_are_counted_as_the_mode_moves_them() {
     assert_eq!(messages_per_sample(Mode::PingPong, 10), 20);
     assert_eq!(messages_per_sample(Mode::Both, 10), 20);
-    assert_eq!(messages_per_sample(Mode::Stream, 10), 9);
+    assert_eq!(messages_per_sample(Mode::Stream, 10), 10);
+}
+
+#[test]
+fn only_the_middle_half_of_messages_one_way_is_timed() {
+    const COUNT: u64 = 8;
+    const LATE: Duration = Duration::from_millis(200);
+    let (mut ours, theirs) = pipe();
+    let following = std::thread::spawn(move || Follower::new(theirs, buffers()).serve(&AtomicU64::new(0)));
+    let command = Command { verb: Verb::Take, connection: 1, size: 64, count: COUNT };
+    ours.tell(&command.to_bytes()).expect("sent");
+    let sent = |ours: &mut Pipe, count: u64| {
+        (0..count).for_each(|_| ours.tell(&[0x5a; 64]).expect("sent"));
+    };
+    std::thread::sleep(LATE);
+    sent(&mut ours, around(COUNT) + COUNT);
+    std::thread::sleep(LATE);
+    sent(&mut ours, around(COUNT));
+    let mut told = [0; Taken::LENGTH];
+    ours.hear(&mut told).expect("told");
+    let taken = Taken::from_bytes(told);
+    let late = LATE.as_nanos() as u64;
+    assert!(taken.took.get() < late, "neither pause is in the time: {taken:?}");
+    assert!(taken.since.get() >= late / 2, "the second one came after it: {taken:?}");
+    drop(ours);
+    following.join().expect("joined").expect("followed");
 }
