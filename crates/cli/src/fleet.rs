@@ -24,7 +24,7 @@ pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet
     refuse_tasks(&surroundings)?;
     let choice = choose(args, &surroundings)?;
     let fleet: Box<dyn Fleet> = match choice {
-        LauncherChoice::Local => LocalLauncher::new(build()?).launch()?,
+        LauncherChoice::Local => LocalLauncher::new(THIS_PROGRAM).launch()?,
         LauncherChoice::Ssh => {
             let launcher = SshLauncher::new(build()?, nodes(args));
             let launcher = args.ssh_fanout.map_or(launcher.clone(), |most| launcher.fanout(most as usize));
@@ -52,7 +52,7 @@ pub fn launch_below(
     sysroot: Option<&Path>,
 ) -> Result<Box<dyn Fleet>, CliError> {
     match sysroot {
-        Some(sysroot) => Ok(LocalLauncher::new(build()?).sysroot(sysroot).launch()?),
+        Some(sysroot) => Ok(LocalLauncher::new(THIS_PROGRAM).sysroot(sysroot).launch()?),
         None => launch(args, script),
     }
 }
@@ -224,6 +224,9 @@ pub fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     words.ok_or_else(|| CliError::Usage(format!("{option} '{command}': a quote is not closed")))
 }
+
+/// In place of the build id for an agent on this machine, which is the same file.
+const THIS_PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), "+this");
 
 /// Build id of this binary, which agents must have too.
 pub fn build() -> Result<String, CliError> {

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use seatrial_bench::testing::{Kept, at_once, connect_all};
+use seatrial_bench::testing::{Kept, at_once, connect_all, prepare_all};
 use seatrial_bench::{Part, Sink, Stop};
 use seatrial_model::{
     Better, Case, Cause, Integrity, Measures, Nanos, PartPlacement, PartRecord, Phase, Quantity, Reason,
     Sample, Site, SiteNode,
 };
+use seatrial_sys::affinity;
+use seatrial_sys::cpuset::CpuSet;
 
 use super::{BENCHMARK, operation::OPERATIONS, part};
 use crate::rig::{Fake, machine, median, plan, site};
@@ -115,6 +117,23 @@ fn parameters_that_exclude_each_other_are_refused() {
     assert_eq!(of(&[("algorithm", "tree")], "2.24.3"), ["NCCL_ALGO=ring;allreduce:tree"]);
     let scatter = [("operation", "reduce_scatter"), ("algorithm", "nvls")];
     assert_eq!(of(&scatter, "3.0.1"), ["NCCL_ALGO=ring;reducescatter:nvls"]);
+}
+
+/// Threads that NCCL starts meanwhile, such as those that drive network cards, must not share one CPU with the rank.
+#[test]
+fn ranks_join_on_all_permitted_cpus_and_measure_on_their_own() {
+    let fake = Fake::new("devices=3 apart=1");
+    let case = plan(&BENCHMARK, &[SMALL], machine(3)).expect("a plan").remove(0);
+    let permitted = affinity::allowed().expect("read").to_string();
+    let (ranks, offers) = prepare_all(parts(&case, &fake.library()), &[]).expect("prepared");
+    let cpus = at_once(ranks, &[], |rank| {
+        rank.connect(&offers).map(|_| affinity::allowed().expect("read")).expect("joined")
+    });
+    let noted = fake.library().with_file_name("joining").join(std::process::id().to_string());
+    assert_eq!(std::fs::read_to_string(noted).expect("joined"), permitted);
+    for (cpus, place) in cpus.into_iter().zip(&case.places) {
+        assert_eq!(Some(cpus), place.cpu(0).map(CpuSet::of), "{place:?}");
+    }
 }
 
 #[test]

@@ -24,12 +24,13 @@ pub struct LocalLauncher {
 }
 
 impl LocalLauncher {
-    /// A launcher of `agent` from the running binary, whose id is `build`.
+    /// A launcher of `agent` from the running binary, which calls itself `build`: it is the same file, so its content is not read.
     pub fn new(build: impl Into<String>) -> Self {
+        let build = build.into();
         Self {
-            build: build.into(),
+            args: vec!["agent".into(), "--build".into(), build.clone().into()],
+            build,
             program: PathBuf::from(RUNNING),
-            args: vec!["agent".into()],
             node: None,
             sysroot: None,
             hello_within: HELLO_WITHIN,

@@ -126,11 +126,13 @@ pub fn folder_of(what: &str) -> Option<std::path::PathBuf> {
 }
 
 /// Notes in the folder `what` that this process got there: it has a context (`contexts`), it joins other ranks
-/// (`joining`), it has made an operation with other processes (`operating`).
+/// (`joining`), it has made an operation with other processes (`operating`). The note has the CPUs of the calling thread.
 pub fn note(what: &str) {
     if let Some(folder) = folder_of(what) {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+        let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         let _ = std::fs::create_dir_all(&folder);
-        let _ = std::fs::write(folder.join(std::process::id().to_string()), "");
+        let _ = std::fs::write(folder.join(std::process::id().to_string()), cpus.unwrap_or_default().trim());
     }
 }
 
