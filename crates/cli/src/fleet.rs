@@ -5,7 +5,7 @@ use std::path::Path;
 
 use seatrial_cluster::{
     Fleet, Hello, LaunchError, Launcher, LocalLauncher, MpirunLauncher, ScriptFile, SlurmLauncher,
-    SlurmRequest, SshLauncher, build_id,
+    SlurmRequest, SshLauncher, build_id, local_build_id,
 };
 
 use seatrial_model::profile::{NodeSet, fold};
@@ -24,7 +24,7 @@ pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet
     refuse_tasks(&surroundings)?;
     let choice = choose(args, &surroundings)?;
     let fleet: Box<dyn Fleet> = match choice {
-        LauncherChoice::Local => LocalLauncher::new(THIS_PROGRAM).launch()?,
+        LauncherChoice::Local => LocalLauncher::new(local_build()?).launch()?,
         LauncherChoice::Ssh => {
             let launcher = SshLauncher::new(build()?, nodes(args));
             let launcher = args.ssh_fanout.map_or(launcher.clone(), |most| launcher.fanout(most as usize));
@@ -52,7 +52,7 @@ pub fn launch_below(
     sysroot: Option<&Path>,
 ) -> Result<Box<dyn Fleet>, CliError> {
     match sysroot {
-        Some(sysroot) => Ok(LocalLauncher::new(THIS_PROGRAM).sysroot(sysroot).launch()?),
+        Some(sysroot) => Ok(LocalLauncher::new(local_build()?).sysroot(sysroot).launch()?),
         None => launch(args, script),
     }
 }
@@ -225,15 +225,18 @@ pub fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
     words.ok_or_else(|| CliError::Usage(format!("{option} '{command}': a quote is not closed")))
 }
 
-/// In place of the build id for an agent on this machine, which is the same file.
-const THIS_PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), "+this");
-
 /// Build id of this binary, which agents must have too.
 pub fn build() -> Result<String, CliError> {
-    build_id(env!("CARGO_PKG_VERSION")).map_err(|error| {
-        let why = format!("reading its own binary: {error}");
-        LaunchError::Start { node: "this machine".to_owned(), why }.into()
-    })
+    build_id(env!("CARGO_PKG_VERSION")).map_err(|error| unreadable(&error))
+}
+
+fn local_build() -> Result<String, CliError> {
+    local_build_id(env!("CARGO_PKG_VERSION")).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &std::io::Error) -> CliError {
+    let why = format!("reading its own binary: {error}");
+    LaunchError::Start { node: "this machine".to_owned(), why }.into()
 }
 
 #[cfg(test)]

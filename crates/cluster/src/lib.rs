@@ -32,7 +32,7 @@ mod worker;
 #[doc(hidden)]
 pub use agent::vitals;
 pub use agent::{AgentOptions, agent_main};
-pub use build_id::build_id;
+pub use build_id::{build_id, local_build_id};
 pub use clock_offset::Offset;
 pub use counters::read_counters;
 pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nudge};

@@ -23,7 +23,7 @@ pub struct Pageable {
     outward: Stream,
     sources: Vec<Held>,
     targets: Vec<Held>,
-    /// The CPU of the thread that copies out while another one copies in; none where no core is known.
+    /// The CPU of the thread that copies out while another one copies in; none where the node has no other core.
     second_cpu: Option<u32>,
 }
 

@@ -59,7 +59,9 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let mut bindings = vec![binding];
     if is("memory", "pageable") {
         // The driver copies on the CPU, in a thread for each direction.
-        bindings.push(crate::near(machine, gpu, &cores, turn + 1).0);
+        let beside = |core: &&Binding| core.node == binding.node && core.cpu != binding.cpu;
+        let others: Vec<&Binding> = cores.iter().filter(beside).collect();
+        bindings.extend(others.get(turn % others.len().max(1)).copied());
     }
     let mut nodes = vec![binding.memory];
     if is("scope", "matrix") {

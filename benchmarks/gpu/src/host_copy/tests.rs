@@ -48,6 +48,14 @@ fn plain_memory_is_copied_in_both_directions_by_two_threads() {
     let fake = Fake::new("");
     let (record, measures) =
         measured(&BENCHMARK, make, &[SMALL, ("memory", "pageable")], 1, &fake.library()).expect("measured");
+    let cpus = |memory| {
+        plan(&BENCHMARK, &[SMALL, ("memory", memory)], machine(1)).expect("a plan")[0].places[0]
+            .bindings
+            .clone()
+    };
+    let [one, other] = cpus("pageable")[..] else { panic!("a CPU for each thread") };
+    assert!(one.cpu != other.cpu, "{one:?} {other:?}");
+    assert_eq!(cpus("pinned").len(), 1);
     // The host's clock counts, so no exact figure can be expected.
     assert!(median(&measures, "h2d") > 0.0 && median(&measures, "d2h") > 0.0);
     assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);

@@ -42,15 +42,16 @@ pub fn window(curve: &PingPongCurve, connection: &Value) -> Option<Finding> {
 }
 
 pub fn not_reached(case: &Case, curve: &PingPongCurve) -> Option<Finding> {
-    let largest = curve.points.last()?.size;
-    let missing = sizes_of(case).ok()?.into_iter().filter(|size| *size > largest).count();
+    let sizes = sizes_of(case).ok()?;
+    let (largest, missing) = (curve.points.last()?.size, sizes.len().checked_sub(curve.points.len())?);
     if missing == 0 {
         return None;
     }
-    let text = format!(
-        "{missing} sizes above {} were not measured within the time: raise -p time=, or lower -p to=",
-        Bytes(largest).rounded()
-    );
+    let (which, other) = match sizes.iter().filter(|size| **size > largest).count() == missing {
+        true => (format!("sizes above {}", Bytes(largest).rounded()), "lower -p to="),
+        false => (format!("of {} sizes", sizes.len()), "measure fewer sizes with -p beside=0"),
+    };
+    let text = format!("{missing} {which} were not measured within the time: raise -p time=, or {other}");
     let mut finding = Finding::new("not-reached", Severity::Warning, Subject::node(), text);
     finding.evidence = vec!["by_size".to_owned()];
     Some(finding)

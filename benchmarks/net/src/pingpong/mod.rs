@@ -142,9 +142,13 @@ fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.keep_evidence(parts, &["connection", "device"]);
-    if let Some(connection) = measures.evidence.get("connection") {
+    if let Some(connection) = measures.evidence.get("connection").filter(|_| mode == Mode::PingPong) {
         measures.findings.extend(advice::window(&curve, connection));
     }
     measures.findings.extend(advice::not_reached(case, &curve));
+    if curve.points.first().map(|point| point.size) != plan::sizes_of(case)?.first().copied() {
+        // A smaller size might reach as much.
+        ["half_size", "saturation_size"].iter().for_each(|name| _ = measures.metrics.remove(*name));
+    }
     Ok(measures)
 }

@@ -7,13 +7,13 @@ use seatrial_model::{Bytes, PartRecord, Sample};
 use super::layer::Layer;
 use super::tcp::piece;
 use seatrial_bench::Transferred;
-use seatrial_bench::pingpong::{CHANNEL, Mode};
+use seatrial_bench::pingpong::{CHANNEL, Mode, around};
 use seatrial_mpi_job::between_nodes::PairBytes;
 
 /// Headers of IPv4 and TCP without options. In pingpong mode a message has its own segment at least.
 const HEADERS: u64 = 40;
 
-/// The messages of all timed slices, over each of `rails` interfaces. Verbs have other headers, and the port counters may
+/// The messages of all slices with a sample, over each of `rails` interfaces. Verbs have other headers, and the port counters may
 /// leave them out.
 pub fn transferred(parts: &[PartRecord], mode: Mode, rails: usize, layer: Layer) -> Vec<Transferred> {
     let headers = if layer == Layer::Tcp { HEADERS } else { 0 };
@@ -27,7 +27,7 @@ pub fn transferred(parts: &[PartRecord], mode: Mode, rails: usize, layer: Layer)
             let bytes = left.min(piece) as u64;
             match mode {
                 // In stream mode small messages share segments.
-                Mode::Stream => moved.forward += messages * bytes,
+                Mode::Stream => moved.forward += sent(messages) * bytes,
                 // A slice counts messages there and back.
                 Mode::PingPong | Mode::Both => {
                     moved.forward += messages / 2 * (bytes + headers);
@@ -41,11 +41,16 @@ pub fn transferred(parts: &[PartRecord], mode: Mode, rails: usize, layer: Layer)
 
 /// The messages of a slice between the ranks of an MPI job, without headers.
 pub fn between_ranks(slice: &Sample, mode: Mode) -> PairBytes {
-    let bytes = size(slice) * slice.amount.value() as u64;
+    let (size, messages) = (size(slice), slice.amount.value() as u64);
     match mode {
-        Mode::Stream => PairBytes { forward: bytes, back: 0 },
-        Mode::PingPong | Mode::Both => PairBytes { forward: bytes / 2, back: bytes / 2 },
+        Mode::Stream => PairBytes { forward: sent(messages) * size, back: 0 },
+        Mode::PingPong | Mode::Both => PairBytes { forward: messages / 2 * size, back: messages / 2 * size },
     }
+}
+
+/// Messages one way of a slice that counts so many.
+fn sent(messages: u64) -> u64 {
+    messages + 2 * around(messages)
 }
 
 fn size(slice: &Sample) -> u64 {
@@ -74,15 +79,15 @@ mod tests {
             let wanted = Transferred { forward: each, reverse: each, buffered: 0 };
             assert_eq!(transferred(std::slice::from_ref(&part), mode, 1, Layer::Tcp), [wanted]);
         }
-        let wanted = Transferred { forward: 20 + 4000, reverse: 0, buffered: 0 };
+        let wanted = Transferred { forward: 2 * (20 + 4000), reverse: 0, buffered: 0 };
         assert_eq!(transferred(std::slice::from_ref(&part), Mode::Stream, 1, Layer::Tcp), [wanted]);
         let moved = between_ranks(&slice(1000, 4.0), Mode::PingPong);
         assert_eq!((moved.forward, moved.back), (2000, 2000));
         let moved = between_ranks(&slice(1000, 4.0), Mode::Stream);
-        assert_eq!((moved.forward, moved.back), (4000, 0));
+        assert_eq!((moved.forward, moved.back), (8000, 0));
         let second = PartRecord { samples: vec![slice(10_001, 2.0), slice(4096, 2.0)], ..part };
         let of_rails = transferred(&[second], Mode::Stream, 3, Layer::Tcp);
         let forward: Vec<u64> = of_rails.iter().map(|moved| moved.forward).collect();
-        assert_eq!(forward, [2 * 4096 + 2 * 4096, 2 * 4096, 2 * 1809], "pieces of 4 KiB at least");
+        assert_eq!(forward, [4 * 4096 + 4 * 4096, 4 * 4096, 4 * 1809], "pieces of 4 KiB at least");
     }
 }

@@ -14,14 +14,21 @@ pub const CHANNEL: &str = "messages";
 /// back to every size many times in a trial.
 const SLICE: Nanos = Nanos::millis(1);
 
-/// The same of messages one way: this long, or this many round trips where they take longer. A quarter of the messages before
-/// the slice and a quarter after it are not counted (see [`around`]): the first ones fill the path, and the last ones load
-/// both ends until the slice is over.
+/// The same of messages one way: this long, or this many round trips where they take longer, but no longer than the most. As many
+/// messages again are not counted (see [`around`]): the first ones fill the path, and the last ones load both ends until the slice
+/// is over.
 const STREAM_SLICE: Nanos = Nanos::millis(3);
 const STREAM_ROUND_TRIPS: u64 = 20;
+const LONGEST_STREAM_SLICE: Nanos = Nanos::secs(2);
+
+/// One way, every so many sizes are visited first.
+const STRIDE: usize = 3;
 
 /// Round trips of one byte, of which the shortest counts.
 const ROUND_TRIPS: usize = 4;
+
+/// Of a first slice as a multiple of the one before it, at most.
+const GROWTH: u64 = 8;
 
 /// Messages of a slice at most.
 const MOST: u64 = 50_000;
@@ -71,19 +78,32 @@ impl<T: PingPongTransport> Leader<T> {
     /// When the follower is gone, or data is not what was sent.
     pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         while !stop.is_over() {
-            for at in 0..self.sizes.len() {
+            for at in self.order() {
                 if stop.is_over() {
                     break;
                 }
-                if self.sizes[at].takes.is_none() {
-                    self.check_size(at)?;
-                    self.guess(at)?;
-                }
-                let sample = self.whole_slice(at)?;
-                out.sample(sample);
+                let sample = if self.sizes[at].takes.is_some() {
+                    Some(self.slice(at, self.rounds(at))?)
+                } else {
+                    self.first_slice(at, stop)?
+                };
+                sample.into_iter().for_each(|sample| out.sample(sample));
             }
         }
         Ok(())
+    }
+
+    /// By rising size. One way, where a long path may leave no time for all sizes, a third of them first, by falling size: the
+    /// largest ones tell the throughput.
+    fn order(&self) -> Vec<usize> {
+        let count = self.sizes.len();
+        match self.mode {
+            Mode::PingPong | Mode::Both => (0..count).collect(),
+            Mode::Stream => (0..STRIDE)
+                .flat_map(|first| (first..count).step_by(STRIDE))
+                .map(|at| count - 1 - at)
+                .collect(),
+        }
     }
 
     /// Sends one more message of every size that was visited, both ways, and looks at every byte.
@@ -108,9 +128,46 @@ impl<T: PingPongTransport> Leader<T> {
         &self.transport
     }
 
+    /// Checks the data, guesses how long a message takes, and makes a slice by that. One way a slice that is shorter than half of
+    /// what it should be is not kept, because most of it was in buffers: a longer one follows, until `stop`.
+    fn first_slice(&mut self, at: usize, stop: &Stop) -> Result<Option<Sample>, Reason> {
+        self.check_size(at)?;
+        self.guess(at)?;
+        let mut count = self.rounds(at);
+        loop {
+            let sample = self.slice(at, count)?;
+            let is_short = sample.span().get() < self.slice.get() / 2;
+            if self.mode != Mode::Stream || !is_short || count == MOST {
+                return Ok(Some(sample));
+            }
+            if stop.is_over() {
+                return Ok(None);
+            }
+            count = (GROWTH * count).min(MOST).min(self.rounds(at).max(count + 1));
+        }
+    }
+
+    /// Guesses how long a message takes: by one message, or one way, where the first ones only fill buffers, from the next size
+    /// that was visited.
+    fn guess(&mut self, at: usize) -> Result<(), Reason> {
+        if self.mode != Mode::Stream {
+            return self.slice(at, 1).map(drop);
+        }
+        let size = self.sizes[at].size;
+        let known = self.sizes.iter().filter_map(|other| Some((other.size, other.takes?.get())));
+        if let Some((other, takes)) = known.min_by_key(|(other, _)| other.abs_diff(size)) {
+            self.sizes[at].takes = Some(Nanos((takes as f64 * size as f64 / other as f64) as u64));
+            return Ok(());
+        }
+        let round_trips = Nanos(STREAM_ROUND_TRIPS * self.round_trip(at)?.get());
+        self.slice = STREAM_SLICE.max(round_trips).min(LONGEST_STREAM_SLICE);
+        self.slice(at, 1).map(drop)
+    }
+
     /// The shortest round trip of one byte.
-    fn round_trip(&mut self) -> Result<Nanos, Reason> {
-        self.tell(Command { verb: Verb::Echo, connection: 1, size: 1, count: ROUND_TRIPS as u64 })?;
+    fn round_trip(&mut self, at: usize) -> Result<Nanos, Reason> {
+        let connection = at as u32 + 1;
+        self.tell(Command { verb: Verb::Echo, connection, size: 1, count: ROUND_TRIPS as u64 })?;
         let mut shortest = Nanos(u64::MAX);
         for _ in 0..ROUND_TRIPS {
             let start = Nanos(now_ns());
@@ -118,35 +175,6 @@ impl<T: PingPongTransport> Leader<T> {
             shortest = shortest.min(Nanos(now_ns()).since(start));
         }
         Ok(shortest)
-    }
-
-    /// Guesses how long a message takes: by one message, or one way, where the first ones only fill buffers, from the next
-    /// smaller size.
-    fn guess(&mut self, at: usize) -> Result<(), Reason> {
-        if self.mode != Mode::Stream {
-            return self.slice(at, 1).map(drop);
-        }
-        let Some(smaller) = at.checked_sub(1).map(|at| &self.sizes[at]) else {
-            self.slice = STREAM_SLICE.max(Nanos(STREAM_ROUND_TRIPS * self.round_trip()?.get()));
-            return self.slice(at, 1).map(drop);
-        };
-        let (takes, size) = (smaller.takes.map_or(0, Nanos::get) as f64, smaller.size as f64);
-        self.sizes[at].takes = Some(Nanos((takes * self.sizes[at].size as f64 / size) as u64));
-        Ok(())
-    }
-
-    /// A slice, and one way again with twice as many messages while it is shorter than half of what it should be: most of
-    /// it was in buffers.
-    fn whole_slice(&mut self, at: usize) -> Result<Sample, Reason> {
-        let mut count = self.rounds(at);
-        loop {
-            let sample = self.slice(at, count)?;
-            let short = sample.span().get() < self.slice.get() / 2;
-            if self.mode != Mode::Stream || !short || count == MOST {
-                return Ok(sample);
-            }
-            count = (2 * count).min(MOST);
-        }
     }
 
     fn rounds(&self, at: usize) -> u64 {

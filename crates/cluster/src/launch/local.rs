@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::startup::{AgentStartup, Start};
 use crate::fleet::{Fleet, LaunchError, Launcher};
-use crate::own_program::{RUNNING, own_program};
+use crate::own_program::{RUNNING, own_program, wrapper};
 
 /// Time to read the inventory of a machine with slow drivers.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
@@ -24,11 +24,16 @@ pub struct LocalLauncher {
 }
 
 impl LocalLauncher {
-    /// A launcher of `agent` from the running binary, which calls itself `build`: it is the same file, so its content is not read.
+    /// A launcher of `agent` from the running binary, whose id is `build`. The agent takes the id over where it is certainly the
+    /// same file; a wrapper starts what the path leads to.
     pub fn new(build: impl Into<String>) -> Self {
         let build = build.into();
+        let mut args: Vec<OsString> = vec!["agent".into()];
+        if wrapper().is_none() {
+            args.extend(["--build".into(), build.clone().into()]);
+        }
         Self {
-            args: vec!["agent".into(), "--build".into(), build.clone().into()],
+            args,
             build,
             program: PathBuf::from(RUNNING),
             node: None,
