@@ -21,7 +21,8 @@ const STREAM_SLICE: Nanos = Nanos::millis(3);
 const STREAM_ROUND_TRIPS: u64 = 20;
 const LONGEST_STREAM_SLICE: Nanos = Nanos::secs(2);
 
-/// One way, every so many sizes are visited first.
+/// One way, the size that is visited first: large enough to fill most paths. Then every so many sizes.
+const FIRST_SIZE: u64 = 1 << 20;
 const STRIDE: usize = 3;
 
 /// Round trips of one byte, of which the shortest counts.
@@ -93,17 +94,19 @@ impl<T: PingPongTransport> Leader<T> {
         Ok(())
     }
 
-    /// By rising size. One way, where a long path may leave no time for all sizes, a third of them first, by falling size: the
-    /// largest ones tell the throughput.
+    /// By rising size. One way, where a long or slow path may leave no time for all sizes, a third of them first, from
+    /// [`FIRST_SIZE`] down, which tells the throughput, and from there up.
     fn order(&self) -> Vec<usize> {
-        let count = self.sizes.len();
-        match self.mode {
-            Mode::PingPong | Mode::Both => (0..count).collect(),
-            Mode::Stream => (0..STRIDE)
-                .flat_map(|first| (first..count).step_by(STRIDE))
-                .map(|at| count - 1 - at)
-                .collect(),
+        let mut order: Vec<usize> = (0..self.sizes.len()).collect();
+        if self.mode == Mode::Stream {
+            let first = self
+                .sizes
+                .iter()
+                .position(|measured| measured.size >= FIRST_SIZE)
+                .unwrap_or(order.len().saturating_sub(1));
+            order.sort_by_key(|at| (at.abs_diff(first) % STRIDE, *at > first, at.abs_diff(first)));
         }
+        order
     }
 
     /// Sends one more message of every size that was visited, both ways, and looks at every byte.

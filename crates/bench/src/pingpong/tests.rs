@@ -125,7 +125,7 @@ fn every_size_has_as_many_samples_give_or_take_the_last_round() {
                 |sample: &&Sample| sample.at.bytes("size").ok().flatten().is_some_and(|at| at.get() == size);
             samples.iter().filter(at).count()
         };
-        // One way the first third of the sizes is 40,000 and 5 B.
+        // One way the first third of the sizes is 40,000 and 5 B, the second 1000 and 1 B.
         let counts = if mode == Mode::Stream { [2, 3, 2, 2, 3] } else { [3, 3, 2, 2, 2] };
         assert_eq!(SIZES.map(of), counts, "{mode:?}");
         assert!(samples.iter().all(|sample| sample.channel == CHANNEL && sample.amount.value() >= 1.0));
