@@ -26,9 +26,7 @@ pub fn part<C: CopyCells + 'static>(
     ready: fn(&Case, &PartPlacement, Option<&Path>) -> Result<C, Reason>,
 ) -> Part {
     Part::alone(case, place, move |case, place| {
-        if let Some(binding) = place.bindings.first() {
-            pin(binding.cpu)?;
-        }
+        place.cpu(0).map_or(Ok(()), pin)?;
         let (addresses, nvml) = (address_of(case)?, Device::nvml(library.as_deref()));
         Ok(Worker {
             addresses,

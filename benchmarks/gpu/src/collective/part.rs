@@ -60,7 +60,7 @@ fn id_of(text: &str) -> Option<RendezvousId> {
 /// The part of `case` at `place`, with driver and NCCL in one file for tests.
 pub fn part(case: &Case, place: &PartPlacement, library: Option<PathBuf>) -> Part {
     Part::new(case, place, move |case, place| {
-        let cpu = place.bindings.first().map(|binding| binding.cpu);
+        let cpu = place.cpu(0);
         let cpus = affinity::allowed()
             .map_err(|error| Reason::new(Cause::Denied, format!("reading the permitted CPUs: {error}")))?;
         cpu.map_or(Ok(()), pin)?;

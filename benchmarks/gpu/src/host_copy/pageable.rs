@@ -90,7 +90,8 @@ impl Copier for Pageable {
         let (ins, outs) = match (goes_in, goes_out) {
             (true, true) => thread::scope(|scope| {
                 let other = scope.spawn(move || {
-                    // A thread begins on the CPU of the one that starts it.
+                    // A thread begins on the CPU of the one that starts it. The other one waits at the gate even where this one
+                    // may not move.
                     let pinned = second_cpu.map_or(Ok(()), pin);
                     let outs = out_of()?;
                     pinned.map_err(|_| GpuError::Foreign { what: "a thread that may not use its CPU" })?;

@@ -7,7 +7,7 @@ use seatrial_model::{Bytes, PartRecord, Sample};
 use super::layer::Layer;
 use super::tcp::piece;
 use seatrial_bench::Transferred;
-use seatrial_bench::pingpong::{CHANNEL, Mode, around};
+use seatrial_bench::pingpong::{CHANNEL, Mode, sent};
 use seatrial_mpi_job::between_nodes::PairBytes;
 
 /// Headers of IPv4 and TCP without options. In pingpong mode a message has its own segment at least.
@@ -46,11 +46,6 @@ pub fn between_ranks(slice: &Sample, mode: Mode) -> PairBytes {
         Mode::Stream => PairBytes { forward: sent(messages) * size, back: 0 },
         Mode::PingPong | Mode::Both => PairBytes { forward: messages / 2 * size, back: messages / 2 * size },
     }
-}
-
-/// Messages one way of a slice that counts so many.
-fn sent(messages: u64) -> u64 {
-    messages + 2 * around(messages)
 }
 
 fn size(slice: &Sample) -> u64 {

@@ -58,9 +58,7 @@ impl CopyWorker {
             is_flushed: params.text("sync")? == "end",
         };
         let count = params.count("files")?;
-        if let Some(binding) = place.bindings.first() {
-            pin(binding.cpu)?;
-        }
+        place.cpu(0).map_or(Ok(()), pin)?;
         let (from, at) = opened(params.text("from")?)?;
         let (to, sink) = match target(params)? {
             same if same == params.text("from")? => opened(&from.display().to_string())?,

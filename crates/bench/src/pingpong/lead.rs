@@ -48,6 +48,11 @@ pub fn around(count: u64) -> u64 {
     count.div_ceil(2)
 }
 
+/// Messages one way of a slice of which `count` are counted.
+pub fn sent(count: u64) -> u64 {
+    count + 2 * around(count)
+}
+
 pub struct Leader<T> {
     transport: T,
     buffers: Buffers,
@@ -174,7 +179,7 @@ impl<T: PingPongTransport> Leader<T> {
         let mut shortest = Nanos(u64::MAX);
         for _ in 0..ROUND_TRIPS {
             let start = Nanos(now_ns());
-            self.round_of(1)?;
+            self.echo(1)?;
             shortest = shortest.min(Nanos(now_ns()).since(start));
         }
         Ok(shortest)
@@ -207,8 +212,8 @@ impl<T: PingPongTransport> Leader<T> {
 
     fn slice(&mut self, at: usize, count: u64) -> Result<Sample, Reason> {
         let (start, end) = match self.mode {
-            Mode::PingPong => self.echo(at, count)?,
-            Mode::Both => self.exchange(at, count)?,
+            Mode::PingPong => self.timed(Verb::Echo, at, count, Self::echo)?,
+            Mode::Both => self.timed(Verb::Exchange, at, count, Self::exchange)?,
             Mode::Stream => self.stream(at, count)?,
         };
         let size = self.sizes[at].size;
@@ -218,43 +223,42 @@ impl<T: PingPongTransport> Leader<T> {
         Ok(Sample::new(CHANNEL, at, (start, end), Quantity::count(messages)))
     }
 
-    fn echo(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
+    /// Rounds that `round` makes at this end, and what `verb` asks of the follower.
+    fn timed(
+        &mut self,
+        verb: Verb,
+        at: usize,
+        count: u64,
+        round: impl Fn(&mut Self, usize) -> Result<(), Reason>,
+    ) -> Result<(Nanos, Nanos), Reason> {
         let ahead = self.ahead(at);
-        let size = self.tell_of(Verb::Echo, at, ahead + count)?;
+        let size = self.tell_of(verb, at, ahead + count)?;
         let mut start = Nanos(now_ns());
-        for round in 0..ahead + count {
-            if round == ahead {
+        for number in 0..ahead + count {
+            if number == ahead {
                 start = Nanos(now_ns());
             }
-            self.round_of(size)?;
+            round(self, size)?;
         }
         Ok((start, Nanos(now_ns())))
     }
 
     #[inline]
-    fn round_of(&mut self, size: usize) -> Result<(), Reason> {
+    fn echo(&mut self, size: usize) -> Result<(), Reason> {
         let (out, into) = self.buffers.next(size);
         self.transport.send(&self.buffers, out)?;
         self.transport.receive(&mut self.buffers, into)
     }
 
-    fn exchange(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
-        let ahead = self.ahead(at);
-        let size = self.tell_of(Verb::Exchange, at, ahead + count)?;
-        let mut start = Nanos(now_ns());
-        for round in 0..ahead + count {
-            if round == ahead {
-                start = Nanos(now_ns());
-            }
-            let (out, into) = self.buffers.next(size);
-            self.transport.exchange(&mut self.buffers, out, into)?;
-        }
-        Ok((start, Nanos(now_ns())))
+    #[inline]
+    fn exchange(&mut self, size: usize) -> Result<(), Reason> {
+        let (out, into) = self.buffers.next(size);
+        self.transport.exchange(&mut self.buffers, out, into)
     }
 
     fn stream(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
         let size = self.tell_of(Verb::Take, at, count)?;
-        for _ in 0..2 * around(count) + count {
+        for _ in 0..sent(count) {
             let (out, _) = self.buffers.next(size);
             self.transport.send(&self.buffers, out)?;
         }

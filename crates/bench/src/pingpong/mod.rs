@@ -21,7 +21,7 @@ mod transport;
 
 pub use curve::{Drop, PingPongCurve, Point};
 pub use follow::Follower;
-pub use lead::{CHANNEL, Leader, around, messages_per_sample};
+pub use lead::{CHANNEL, Leader, messages_per_sample, sent};
 pub use memory::Buffers;
 pub use sizes::sizes;
 pub use transport::PingPongTransport;
